@@ -1,0 +1,573 @@
+/**
+ * @file rouse.h
+ * Wake a thread's event loop from any thread, whatever the loop is.
+ *
+ * One loop belongs to one thread: the thread that created it.  Exactly three
+ * kinds of call may be made from elsewhere, and they are marked:
+ *
+ *   ROUSE_ANY_THREAD   any thread, at any time, while a reference is held
+ *   ROUSE_SIGNAL_SAFE  as above, and from a signal handler, where
+ *                      rouse_loop_caps() has ROUSE_CAP_SIGNAL_SAFE_WAKE
+ *   ROUSE_PURE         any thread, touches no shared state
+ *
+ * Everything unmarked is for the loop's own thread; what can return an error
+ * returns ROUSE_EWRONGTHREAD from any other.
+ *
+ * Conventions
+ *   Errors   int results are >= 0 on success, a negative ROUSE_E* on failure.
+ *            A failed call changes nothing: no out parameter is written and no
+ *            source is left half added.  rouse_os_error() has the OS's code.
+ *   Time     rouse_ns: nanoseconds on the monotonic clock of rouse_now().
+ *            Deadlines are absolute.  ROUSE_NEVER means no deadline.
+ *   Out      parameters named ret_* are written on success only; where the
+ *            text says so they may be NULL.
+ *   Memory   comes from the loop's rouse_allocator and nowhere else.
+ */
+#ifndef ROUSE_ROUSE_H
+#define ROUSE_ROUSE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Build decorations ------------------------------------------------- */
+
+#if defined(ROUSE_STATIC)
+#define ROUSE_API
+#elif defined(_WIN32)
+#ifdef ROUSE_BUILDING
+#define ROUSE_API __declspec(dllexport)
+#else
+#define ROUSE_API __declspec(dllimport)
+#endif
+#elif defined(__GNUC__)
+#define ROUSE_API __attribute__((visibility("default")))
+#else
+#define ROUSE_API
+#endif
+
+#if defined(__GNUC__)
+#define ROUSE_MUST_USE __attribute__((warn_unused_result))
+#else
+#define ROUSE_MUST_USE
+#endif
+
+/* clang records them in the AST, where a test reads them. */
+#if defined(__clang__)
+#define ROUSE_ANY_THREAD __attribute__((annotate("rouse:any-thread")))
+#define ROUSE_SIGNAL_SAFE __attribute__((annotate("rouse:signal-safe")))
+#define ROUSE_PURE __attribute__((annotate("rouse:pure")))
+#else
+#define ROUSE_ANY_THREAD
+#define ROUSE_SIGNAL_SAFE
+#define ROUSE_PURE
+#endif
+
+/* ---- Types ------------------------------------------------------------- */
+
+/** A loop.  Opaque; owned by the thread that created it. */
+typedef struct rouse_loop rouse_loop;
+
+/** A coalescing doorbell with a callback.  Opaque, reference counted, outlives its loop. */
+typedef struct rouse_waker rouse_waker;
+
+/** What other threads hold of a loop: post, call, stop.  Reference counted, outlives it. */
+typedef struct rouse_remote rouse_remote;
+
+/**
+ * Names one source in one loop.  A value, not a pointer: it carries the slot
+ * and a generation, so a name kept too long is refused with ROUSE_ESTALE
+ * instead of reaching freed memory.  All zero is never a live name.
+ */
+typedef struct rouse_source {
+	uint64_t id;
+} rouse_source;
+
+/** Nanoseconds, monotonic. */
+typedef uint64_t rouse_ns;
+#define ROUSE_NEVER UINT64_MAX
+
+/** What the OS polls: a file descriptor, or a SOCKET on Windows. */
+#ifdef _WIN32
+typedef uintptr_t rouse_fd;
+#else
+typedef int rouse_fd;
+#endif
+
+/** No descriptor: a hook that watches none. */
+#define ROUSE_NO_FD ((rouse_fd)-1)
+
+/** The same on every platform, never reused; values may be added. */
+enum rouse_error {
+	ROUSE_OK = 0,
+	ROUSE_EINVAL = -1,       /**< An argument is out of its documented range. */
+	ROUSE_ENOMEM = -2,       /**< The allocator returned NULL, or the OS has no memory. */
+	ROUSE_ENOTSUP = -3,      /**< This poller cannot do that, or not with that kind of thing. */
+	ROUSE_EWRONGTHREAD = -4, /**< Not the loop's thread. */
+	ROUSE_ESTALE = -5,       /**< The source was removed already. */
+	ROUSE_EEXIST = -6,       /**< That descriptor is watched, or that task queued, already. */
+	ROUSE_ECLOSED = -7,      /**< The waker was closed, or its loop destroyed. */
+	ROUSE_ELIMIT = -8,       /**< The OS limit on watched objects is reached. */
+	ROUSE_EABI = -9,   /**< A versioned struct has fields that this library does not know. */
+	ROUSE_EOS = -10,   /**< The OS refused; see rouse_os_error(). */
+	ROUSE_EBUSY = -11, /**< Nested run, inside a callback, or attached already. */
+	ROUSE_ELOST = -12  /**< The display or peer is gone. */
+};
+
+/**
+ * Readiness bits.  HANGUP and FDERROR are reported whenever any interest is set; an
+ * interest of 0 pauses: nothing is reported until resumed.  HANGUP alone is allowed, and
+ * asking for it adds the peer's half close to what is reported as a hang-up.
+ */
+enum rouse_events {
+	ROUSE_READABLE = 1u << 0,
+	ROUSE_WRITABLE = 1u << 1,
+	ROUSE_HANGUP = 1u << 2,
+	ROUSE_FDERROR = 1u << 3
+};
+
+/* Callbacks run on the loop's thread, one at a time, inside rouse_loop_turn() or
+ * rouse_loop_dispatch(), and return nothing: what happens next is said by calling a
+ * function.  They may add and remove any source, the one being called included. */
+typedef void (*rouse_wake_fn)(rouse_loop *loop, void *data);
+typedef void (*rouse_fd_fn)(rouse_loop *loop, rouse_source self, rouse_fd fd, unsigned events,
+                            void *data);
+typedef void (*rouse_timer_fn)(rouse_loop *loop, rouse_source self, rouse_ns deadline, void *data);
+
+/* ---- Loop -------------------------------------------------------------- */
+
+/**
+ * Memory for one loop.  Both functions are called from any thread: the last
+ * reference to a waker can be dropped anywhere.  `size` on free is the size
+ * asked for.  alloc returns NULL on failure and memory aligned for
+ * max_align_t on success.
+ */
+typedef struct rouse_allocator {
+	void *(*alloc)(size_t size, void *ctx);
+	void (*free)(void *ptr, size_t size, void *ctx);
+	void *ctx;
+} rouse_allocator;
+
+/** Callbacks of one kind between two waits, where rouse_loop_options.max_batch is 0. */
+#define ROUSE_DEFAULT_BATCH 128u
+
+/**
+ * Zero it, set `size`; `size` is sizeof the struct the caller was compiled with.
+ * Fields are only ever appended and zero is always the default, so an old program
+ * runs on a new library; a new program on an old library gets ROUSE_EABI only if it
+ * set a field that the library does not know.
+ */
+typedef struct rouse_loop_options {
+	size_t size;
+	const char *poller; /**< "epoll", "poll" or "null" (null.h); NULL: the best here. */
+	const rouse_allocator *allocator; /**< NULL: malloc and free.  Copied; ctx outlives all. */
+	unsigned max_batch; /**< Callbacks of one kind between two waits, at most 65536; 0:
+	                         ROUSE_DEFAULT_BATCH. */
+} rouse_loop_options;
+
+/**
+ * Create a loop owned by the calling thread.
+ *
+ * @param options  NULL for the defaults.
+ * @param ret_loop Written on success.  Release with rouse_loop_destroy().
+ * @return 0; ROUSE_EINVAL, ROUSE_ENOMEM, ROUSE_ENOTSUP (no such poller in
+ *         this build), ROUSE_EABI, ROUSE_EOS (no descriptors left, for one).
+ * @since 0.1
+ */
+ROUSE_API ROUSE_ANY_THREAD ROUSE_MUST_USE int rouse_loop_create(const rouse_loop_options *options,
+                                                                rouse_loop **ret_loop);
+
+/**
+ * Cancel what is queued, close every waker, remove every source, release the OS objects.
+ * Cancel functions run first, on this thread, in the order of the posts; they and a hook's
+ * release find the loop closed: adding, posting and waking answer ROUSE_ECLOSED.
+ * Wakers and remotes still referenced elsewhere stay valid and answer ROUSE_ECLOSED.
+ *
+ * @param loop NULL is allowed.
+ * @return 0; ROUSE_EBUSY from a callback of this loop; ROUSE_EWRONGTHREAD.
+ * @since 0.1
+ */
+ROUSE_API int rouse_loop_destroy(rouse_loop *loop);
+
+/**
+ * Run turns until rouse_loop_stop() or until an error.
+ *
+ * @return 0 when stopped; ROUSE_EBUSY if called from a callback of this loop
+ *         or if the loop is a guest; ROUSE_EINVAL, ROUSE_EWRONGTHREAD; ROUSE_EOS or
+ *         ROUSE_ENOMEM if waiting failed.
+ * @since 0.1
+ */
+ROUSE_API int rouse_loop_run(rouse_loop *loop);
+
+/**
+ * One turn: prepare hooks, wait until `deadline`, check hooks, dispatch.
+ *
+ * Order within a turn is fixed: posted work and wakers, due timers by deadline, hooks, then
+ * descriptors as the OS reported them.  At most max_batch of each kind run; what is left
+ * over runs in the next turn, whose wait then does not block.  A source added during a turn
+ * is first considered in the next one.
+ *
+ * As a guest the loop may be turned from inside a callback (a modal dialog of the host):
+ * that turn first finishes what the outer one had gathered, and does not call what is
+ * suspended in a callback further out.
+ *
+ * @param deadline Absolute; 0 polls, ROUSE_NEVER blocks.
+ * @return number of callbacks run, those of turns nested in them included; 0 if nothing ran
+ *         (spurious ends are allowed);
+ *         ROUSE_EBUSY from a callback of a loop that is no guest, and from inside a hook's
+ *         prepare, check or release; ROUSE_EINVAL, ROUSE_EWRONGTHREAD, ROUSE_ENOMEM, ROUSE_EOS.
+ * @since 0.1
+ */
+ROUSE_API int rouse_loop_turn(rouse_loop *loop, rouse_ns deadline);
+
+/**
+ * Make rouse_loop_run() return after the current turn, or at once if it has not begun.
+ * Used up by exactly one run.  Other threads: rouse_remote_stop().
+ *
+ * @return 0; ROUSE_EINVAL, ROUSE_EWRONGTHREAD.
+ * @since 0.1
+ */
+ROUSE_API int rouse_loop_stop(rouse_loop *loop);
+
+/* ---- Guest of another loop --------------------------------------------- */
+
+/**
+ * The one descriptor a host watches for reading.  Level triggered and complete: readable
+ * while there is work, timers and posts included.  From the first call, or the first
+ * rouse_loop_prepare(), the loop is a guest.  After a wakeup: rouse_loop_turn(loop, 0),
+ * which is check, dispatch, prepare(0).  The descriptor is the loop's and lives as long.
+ *
+ * @return 0; ROUSE_ENOTSUP where the poller has no one descriptor to watch (poll, null);
+ *         ROUSE_EINVAL, ROUSE_EWRONGTHREAD, ROUSE_ENOMEM, ROUSE_EOS.
+ * @since 0.1
+ */
+ROUSE_API ROUSE_MUST_USE int rouse_loop_fd(rouse_loop *loop, rouse_fd *ret_fd);
+
+/** Nothing but the wait runs between this prepare and the next check. */
+enum { ROUSE_PREPARE_HOLD = 1u << 0 };
+
+/**
+ * Before the host sleeps; repeatable without a check.
+ *
+ * @param flags        ROUSE_PREPARE_HOLD or 0.
+ * @param ret_deadline The latest moment the host may sleep to, 0 if there is work already;
+ *                     the descriptor then does not carry it.  NULL: it does.
+ * @return 0; ROUSE_EBUSY from inside a hook's prepare, check or release; ROUSE_ENOTSUP where
+ *         the poller has no descriptor (poll; null only with a NULL ret_deadline);
+ *         ROUSE_EINVAL, ROUSE_EWRONGTHREAD, ROUSE_ENOMEM, ROUSE_EOS.
+ * @since 0.1
+ */
+ROUSE_API int rouse_loop_prepare(rouse_loop *loop, unsigned flags, rouse_ns *ret_deadline);
+
+/**
+ * After the host woke: gather what is to run.
+ *
+ * @param fd_readable Whether the host saw rouse_loop_fd() readable; non-zero when unsure.
+ * @return 1 if dispatch has work; 0 if not, and with fd_readable 0 that costs no system
+ *         call; ROUSE_EBUSY from inside a hook's prepare, check or release; ROUSE_EINVAL
+ *         (also: the loop is no guest), ROUSE_EWRONGTHREAD, ROUSE_ENOMEM, ROUSE_EOS.
+ * @since 0.1
+ */
+ROUSE_API int rouse_loop_check(rouse_loop *loop, int fd_readable);
+
+/**
+ * Run what check gathered.
+ *
+ * @return number of callbacks run; ROUSE_EBUSY from inside a hook's prepare, check or release;
+ *         ROUSE_EINVAL (also: the loop is no guest), ROUSE_EWRONGTHREAD.
+ * @since 0.1
+ */
+ROUSE_API int rouse_loop_dispatch(rouse_loop *loop);
+
+/**
+ * For hosts: was a stop asked for?
+ *
+ * @return 1, and that stop is used up; 0; ROUSE_EINVAL, ROUSE_EWRONGTHREAD.
+ * @since 0.1
+ */
+ROUSE_API int rouse_loop_take_stop(rouse_loop *loop);
+
+/* ---- Wakers ------------------------------------------------------------ */
+
+/**
+ * Create a waker with one reference.
+ *
+ * @param fn  Run on the loop's thread after a wake; NULL just ends the wait.
+ * @return 0; ROUSE_EINVAL, ROUSE_ENOMEM, ROUSE_EWRONGTHREAD; ROUSE_ECLOSED while the loop is
+ *         being destroyed.
+ * @since 0.1
+ */
+ROUSE_API ROUSE_MUST_USE int rouse_waker_create(rouse_loop *loop, rouse_wake_fn fn, void *data,
+                                                rouse_waker **ret_waker);
+
+/**
+ * Wake the loop.  Never blocks, never allocates, preserves errno and rouse_os_error().
+ *
+ * Wakes coalesce: for every call that returns >= 0 a run of the callback begins after that
+ * call began, unless the waker is closed or the loop destroyed meanwhile; one run may
+ * answer many calls.  Memory written before the call is visible in that run.  A full
+ * doorbell is success.
+ *
+ * @return 1 if the OS was asked to wake the loop, 0 if a wake was pending or the
+ *         loop awake; ROUSE_ECLOSED; ROUSE_EINVAL for NULL; ROUSE_EOS if the doorbell is
+ *         broken for good (counted; the wake stays pending for whatever ends the next wait).
+ * @since 0.1
+ */
+ROUSE_API ROUSE_ANY_THREAD ROUSE_SIGNAL_SAFE int rouse_wake(rouse_waker *waker);
+
+/** Take a reference.  @return its argument; NULL for NULL.  @since 0.1 */
+ROUSE_API ROUSE_ANY_THREAD rouse_waker *rouse_waker_ref(rouse_waker *waker);
+
+/**
+ * Drop a reference; NULL is allowed.  Dropping the last one closes the waker: a wake that
+ * is still pending then does not run.  Elsewhere than on the loop's thread a run may be under
+ * way as this returns: who must know when `data` is free calls rouse_waker_close() there.
+ *
+ * @return NULL, so that w = rouse_waker_unref(w) is safe.  @since 0.1
+ */
+ROUSE_API ROUSE_ANY_THREAD rouse_waker *rouse_waker_unref(rouse_waker *waker);
+
+/**
+ * After this returns the callback does not begin again, and `data` is the caller's to
+ * free.  Idempotent.  Does not drop a reference.
+ *
+ * @return 0; ROUSE_EINVAL, ROUSE_EWRONGTHREAD.
+ * @since 0.1
+ */
+ROUSE_API int rouse_waker_close(rouse_waker *waker);
+
+/* ---- Posted work ------------------------------------------------------- */
+
+/**
+ * A node of posted work, owned by the loop from rouse_post_task() until run or cancel is
+ * called: that is what makes posting from a signal handler, and posting without memory,
+ * possible.  From then on it is the caller's again, to free or to post anew.
+ */
+typedef struct rouse_task rouse_task;
+struct rouse_task {       /**< Zero it first. */
+	rouse_task *next; /**< The loop's while queued. */
+	void (*run)(rouse_loop *loop, rouse_task *task);
+	void (*cancel)(rouse_task *task); /**< May be NULL.  Runs on the loop's thread. */
+	uintptr_t reserved;
+};
+
+typedef void (*rouse_post_fn)(rouse_loop *loop, void *data);
+
+/**
+ * What other threads hold of a loop.  Any thread, while the loop lives.
+ *
+ * @return a new reference, dropped by rouse_remote_unref(); NULL only for NULL.
+ * @since 0.1
+ */
+ROUSE_API ROUSE_ANY_THREAD rouse_remote *rouse_loop_remote(rouse_loop *loop);
+/** Take a reference.  @return its argument; NULL for NULL.  @since 0.1 */
+ROUSE_API ROUSE_ANY_THREAD rouse_remote *rouse_remote_ref(rouse_remote *remote);
+/** Drop a reference; NULL is allowed.  @return NULL.  @since 0.1 */
+ROUSE_API ROUSE_ANY_THREAD rouse_remote *rouse_remote_unref(rouse_remote *remote);
+
+/**
+ * Run `fn` once on the loop's thread, in order after this thread's earlier posts, always
+ * in a later turn.  If the loop is destroyed first, `cancel` (may be NULL) runs once, on
+ * the loop's thread.  Allocates only when more posts are under way than ever before.
+ *
+ * @return 0; 1 if queued but the doorbell failed (unlike rouse_wake(), whose 1 is good news);
+ *         ROUSE_EINVAL, ROUSE_ENOMEM, ROUSE_ECLOSED (then neither runs).
+ * @since 0.1
+ */
+ROUSE_API ROUSE_ANY_THREAD ROUSE_MUST_USE int rouse_post(rouse_remote *remote, rouse_post_fn fn,
+                                                         void *data, void (*cancel)(void *data));
+
+/**
+ * As rouse_post(), with the caller's node: never allocates, preserves errno.
+ *
+ * @return 0; 1; ROUSE_EINVAL; ROUSE_EEXIST (queued already, best effort); ROUSE_ECLOSED.
+ * @since 0.1
+ */
+ROUSE_API ROUSE_ANY_THREAD ROUSE_SIGNAL_SAFE ROUSE_MUST_USE int rouse_post_task(
+        rouse_remote *remote, rouse_task *task);
+
+/**
+ * Run `fn` on the loop's thread and wait for it; inline on that thread itself, ahead of
+ * queued posts.  Results travel in `data`.  Blocks while the loop takes no turn, and is no
+ * point of cancellation.
+ *
+ * @return 0; ROUSE_EINVAL; ROUSE_ECLOSED (it did not run).
+ * @since 0.1
+ */
+ROUSE_API ROUSE_ANY_THREAD ROUSE_MUST_USE int rouse_call(rouse_remote *remote, rouse_post_fn fn,
+                                                         void *data);
+
+/**
+ * rouse_loop_stop() from any thread, in order after this thread's earlier posts; stops coalesce,
+ * and where one is queued already this one is that.
+ *
+ * @return 0; 1 if queued but the doorbell failed; ROUSE_EINVAL, ROUSE_ECLOSED.
+ * @since 0.1
+ */
+ROUSE_API ROUSE_ANY_THREAD ROUSE_SIGNAL_SAFE int rouse_remote_stop(rouse_remote *remote);
+
+/* ---- Sources ----------------------------------------------------------- */
+
+/**
+ * Watch a file descriptor (POSIX) or socket (Windows), level triggered.
+ *
+ * The descriptor stays the caller's and must stay open until removed; it
+ * should be non-blocking, because readiness may be stale.  One that was closed while watched
+ * leaves its number free to be added anew (on "poll" not that of an eventfd, timerfd or their
+ * like, which cannot be told apart: ROUSE_EEXIST); but while a duplicate of it is open, in a
+ * forked child too, epoll goes on reporting it and the loop turns for nothing.
+ *
+ * @param events     ROUSE_READABLE | ROUSE_WRITABLE | ROUSE_HANGUP; 0: paused.
+ * @param ret_source May be NULL: the source lives as long as the loop.
+ * @return 0; ROUSE_EINVAL, ROUSE_ENOMEM, ROUSE_EEXIST, ROUSE_ELIMIT,
+ *         ROUSE_ENOTSUP (a regular file, on every poller), ROUSE_EWRONGTHREAD, ROUSE_EOS;
+ *         ROUSE_ECLOSED while the loop is being destroyed.
+ * @since 0.1
+ */
+ROUSE_API ROUSE_MUST_USE int rouse_fd_add(rouse_loop *loop, rouse_fd fd, unsigned events,
+                                          rouse_fd_fn fn, void *data, rouse_source *ret_source);
+
+/**
+ * Change what a descriptor's source, or a hook's descriptor, is watched for.
+ *
+ * @return 0; ROUSE_EINVAL (also: a source of another kind), ROUSE_ESTALE,
+ *         ROUSE_EWRONGTHREAD, ROUSE_ENOMEM, ROUSE_ELIMIT, ROUSE_EOS.
+ * @since 0.1
+ */
+ROUSE_API ROUSE_MUST_USE int rouse_fd_set_events(rouse_loop *loop, rouse_source source,
+                                                 unsigned events);
+
+/**
+ * Add a timer.
+ *
+ * @param deadline First firing; ROUSE_NEVER adds it disarmed.  From here periods are counted:
+ *                 rouse_loop_now(), not 0, is "from now on".
+ * @param period   0 for one shot, else later deadlines are deadline + n *
+ *                 period; missed ones are skipped (by division), counted, not queued.
+ * @param slack    How late it may fire, so that timers can share a wakeup; callbacks come
+ *                 in order of deadline, ties in order of insertion.  Sums saturate at
+ *                 ROUSE_NEVER.
+ * @param ret_source May be NULL: the source lives as long as the loop.
+ * @return 0; ROUSE_EINVAL, ROUSE_ENOMEM, ROUSE_EWRONGTHREAD; ROUSE_ECLOSED while the loop is
+ *         being destroyed.
+ * @since 0.1
+ */
+ROUSE_API ROUSE_MUST_USE int rouse_timer_add(rouse_loop *loop, rouse_ns deadline, rouse_ns period,
+                                             rouse_ns slack, rouse_timer_fn fn, void *data,
+                                             rouse_source *ret_source);
+
+/**
+ * Re-arm, or disarm with ROUSE_NEVER.  Never allocates.
+ *
+ * @return 0; ROUSE_EINVAL (also: no timer), ROUSE_ESTALE, ROUSE_EWRONGTHREAD.
+ * @since 0.1
+ */
+ROUSE_API ROUSE_MUST_USE int rouse_timer_set(rouse_loop *loop, rouse_source source,
+                                             rouse_ns deadline, rouse_ns period, rouse_ns slack);
+
+/**
+ * Remove any source.  When this returns its callback will not begin again, even if the OS
+ * already reported it this turn; when called from that callback, it finishes and is not
+ * called again.  `data` and the descriptor are then the caller's.
+ *
+ * @return 0; ROUSE_ESTALE if it is gone already; ROUSE_EINVAL, ROUSE_EWRONGTHREAD.
+ * @since 0.1
+ */
+ROUSE_API int rouse_remove(rouse_loop *loop, rouse_source source);
+
+/* ---- Hooks: how a display connection joins a loop ---------------------- */
+
+/**
+ * What a hook does around each wait.  `size` as in rouse_loop_options; any function may
+ * be NULL.
+ *
+ * prepare runs before each wait, repeatable without a check, and returns the latest moment
+ * the wait may last to: 0 if it has work already, ROUSE_NEVER if it does not mind.  It holds
+ * nothing across the wait unless flags has ROUSE_PREPARE_HOLD.
+ * check runs after the wait (a host may skip it) with the ready bits of the hook's
+ * descriptor, and returns 1 to be dispatched.
+ * dispatch may call the user, runs in the same turn, handles at most `budget` events, and
+ * returns the number handled; when it handled `budget` and more are left, it also makes its
+ * next prepare return 0.
+ * prepare, check and release may remove sources, and but for a release in rouse_loop_destroy()
+ * add them, but not turn the loop.
+ * While a guest's dispatch is suspended in a nested turn, prepare still runs (what it
+ * returns is ignored), check and dispatch do not.
+ */
+typedef struct rouse_hook {
+	size_t size;
+	rouse_fd fd;     /**< Watched for `events`, or ROUSE_NO_FD.  Borrowed. */
+	unsigned events; /**< Changed by rouse_fd_set_events(), also in prepare. */
+	rouse_ns (*prepare)(rouse_loop *loop, rouse_source self, unsigned flags, void *data);
+	int (*check)(rouse_loop *loop, rouse_source self, unsigned ready, void *data);
+	int (*dispatch)(rouse_loop *loop, rouse_source self, unsigned budget, void *data);
+	/** Runs once, inside rouse_remove() or rouse_loop_destroy(): let go of what is held. */
+	void (*release)(rouse_loop *loop, void *data);
+} rouse_hook;
+
+/**
+ * Add a hook.  The struct is copied.  Removed by rouse_remove().
+ *
+ * @param ret_source May be NULL: the hook lives as long as the loop.
+ * @return 0; ROUSE_EINVAL, ROUSE_EABI, and the errors of rouse_fd_add().
+ * @since 0.1
+ */
+ROUSE_API ROUSE_MUST_USE int rouse_hook_add(rouse_loop *loop, const rouse_hook *hook, void *data,
+                                            rouse_source *ret_source);
+
+/* ---- Asking ------------------------------------------------------------ */
+
+enum rouse_caps {
+	ROUSE_CAP_FD = 1u << 0,               /**< rouse_fd_add() takes descriptors of the OS. */
+	ROUSE_CAP_SIGNAL_SAFE_WAKE = 1u << 1, /**< ROUSE_SIGNAL_SAFE calls are that. */
+	ROUSE_CAP_POLLABLE = 1u << 2          /**< rouse_loop_fd() works. */
+};
+
+/** Counters since creation; `size` as in rouse_loop_options, set before the call. */
+typedef struct rouse_stats {
+	size_t size;
+	uint64_t turns;          /**< Waits that ended. */
+	uint64_t callbacks;      /**< Runs of callbacks of every kind, X events and the like too. */
+	uint64_t wakes_sent;     /**< Doorbells rung, by wakes and posts of every thread. */
+	uint64_t wakes_served;   /**< Wakes delivered; one run that answers many counts once. */
+	uint64_t wakes_spurious; /**< Waits that a doorbell ended with nothing to run. */
+	uint64_t wakes_failed;   /**< Doorbells that the OS refused. */
+	uint64_t posts_run;      /**< Posts, tasks and calls that ran. */
+	uint64_t timers_skipped; /**< Missed periods. */
+	uint64_t fds_dropped;    /**< Descriptors found closed while watched. */
+} rouse_stats;
+
+/** @return the poller's name, as in rouse_loop_options; static text; NULL for NULL.  Any
+ *  thread, while the loop lives.  @since 0.1 */
+ROUSE_API ROUSE_ANY_THREAD const char *rouse_loop_poller(const rouse_loop *loop);
+/** @return bits of rouse_caps; 0 for NULL.  Any thread, while the loop lives.  @since 0.1 */
+ROUSE_API ROUSE_ANY_THREAD unsigned rouse_loop_caps(const rouse_loop *loop);
+/** The loop's allocator, for what joins the loop and shares its memory; lives as long as the
+ *  loop.  NULL for NULL.  Any thread, while the loop lives.  @since 0.1 */
+ROUSE_API ROUSE_ANY_THREAD const rouse_allocator *rouse_loop_allocator(const rouse_loop *loop);
+/** @return 0; ROUSE_EINVAL, ROUSE_EWRONGTHREAD; ROUSE_EABI, where `size` is larger than this
+ *  library's struct and the tail is not zero.  @since 0.1 */
+ROUSE_API int rouse_loop_stats(const rouse_loop *loop, rouse_stats *stats);
+/** Pollers in this build, best first; NULL past the end.  @since 0.1 */
+ROUSE_API ROUSE_ANY_THREAD ROUSE_PURE const char *rouse_poller_name(unsigned index);
+/** Now, on the system's monotonic clock.  @since 0.1 */
+ROUSE_API ROUSE_ANY_THREAD rouse_ns rouse_now(void);
+/** Now, on the loop's clock: rouse_now(), or virtual on "null".  0 for NULL and on a thread
+ *  that is not the loop's: other threads stamp with rouse_now().  @since 0.1 */
+ROUSE_API rouse_ns rouse_loop_now(const rouse_loop *loop);
+/** What a ROUSE_E* means: static English text, never NULL.  @since 0.1 */
+ROUSE_API ROUSE_ANY_THREAD ROUSE_PURE const char *rouse_strerror(int error);
+/** errno or GetLastError() behind this thread's last ROUSE_EOS; untouched by the calls marked
+ *  ROUSE_SIGNAL_SAFE.  @since 0.1 */
+ROUSE_API ROUSE_ANY_THREAD int rouse_os_error(void);
+/** Version of the library running, 0xMMmmpp; compare with ROUSE_VERSION in version.h.
+ *  @since 0.1 */
+ROUSE_API ROUSE_ANY_THREAD ROUSE_PURE unsigned rouse_version(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,168 @@
+/*
+ * One turn of a loop, from top to bottom.
+ *
+ *   look ahead   Hooks prepare; they and the timers say until when the wait may last.  Work
+ *                that was left over says: not at all.
+ *   doze         An unhosted loop that may wait marks its queue ASLEEP, if it is empty
+ *                (remote.h has the protocol).  From then on the first producer rings.
+ *   wait         The poller's, for descriptors, the doorbell and the deadline.  What it
+ *                reports goes through the door (ready.h) into the batch, or to hooks.
+ *   gather       What is to run is fixed here: the queue is taken, due timers leave the heap,
+ *                hooks check.  Whatever callbacks add from now on is of the next turn.
+ *   run          Posted work and wakers, timers by deadline, hooks, descriptors: in this order,
+ *                at most max_batch of each.  Posts over the budget stay in `todo`, timers in
+ *                the heap, hooks say so in their next prepare, and descriptors are reported
+ *                again by the poller, which is level-triggered and takes turns among them.
+ *
+ * A turn in a callback.  A guest's host may run its own loop inside one of our callbacks (a
+ * modal dialog) and turn us from there.  What was gathered lives in the loop, so the nested
+ * turn goes on with it first, and the outer one finds it done.  Sources whose callback is
+ * on the stack are kept quiet meanwhile.  To be turned at all inside that loop, a guest's
+ * descriptor must be readable before a callback runs if anything else is left to do
+ * (guest.c).  An unhosted loop refuses a nested turn: nobody but it turns it.
+ */
+#include "core/loop.h"
+
+#include "core/fault.h"
+
+static rouse_ns earlier(rouse_ns a, rouse_ns b)
+{
+	return a < b ? a : b;
+}
+
+rouse_ns rouse__look_ahead(rouse_loop *loop, unsigned flags)
+{
+	rouse_ns until = rouse__hooks_prepare(loop, flags);
+
+	if (rouse__gathered(loop) || loop->todo || loop->late_timers)
+		return 0;
+	return earlier(until, rouse__heap_latest(&loop->timers));
+}
+
+/* Ask the poller, as long as `deadline` allows, and note what it reports. */
+int rouse__look(rouse_loop *loop, rouse_ns deadline)
+{
+	int error;
+
+	loop->batch_next = loop->batch_count = 0;
+	loop->rung = 0;
+	error = loop->ops->wait(loop->poller, deadline, loop);
+	loop->stats.turns++;
+	if (loop->rung)
+		loop->self_rung = 0;
+	return error;
+}
+
+static int wait_until(rouse_loop *loop, rouse_ns deadline)
+{
+	int error;
+
+	/* What was queued before the loop became a guest has rung nobody. */
+	if (deadline != 0 && (loop->hosted ? rouse__remote_waiting(loop->remote)
+	                                   : !rouse__remote_doze(loop->remote)))
+		deadline = 0;
+	ROUSE__PAUSE(ROUSE__MARKED_ASLEEP);
+	error = rouse__look(loop, deadline);
+	ROUSE__PAUSE(ROUSE__WOKE);
+	return error;
+}
+
+void rouse__gather(rouse_loop *loop)
+{
+	*loop->todo_end = rouse__remote_take(loop->remote, loop->hosted);
+	while (*loop->todo_end)
+		loop->todo_end = &(*loop->todo_end)->next;
+	loop->todo_budget = loop->max_batch;
+	rouse__timers_gather(loop);
+	rouse__hooks_check(loop);
+	if (loop->rung && !rouse__gathered(loop))
+		loop->stats.wakes_spurious++;
+	loop->rung = 0;
+}
+
+int rouse__gathered(const rouse_loop *loop)
+{
+	return (loop->todo && loop->todo_budget) || !rouse__list_empty(&loop->due) ||
+	       loop->batch_next < loop->batch_count || rouse__hooks_work(loop);
+}
+
+static void run_posted(rouse_loop *loop)
+{
+	struct rouse__frame frame;
+
+	while (loop->todo && loop->todo_budget) {
+		rouse_task *task = loop->todo;
+
+		loop->todo = task->next;
+		if (!loop->todo)
+			loop->todo_end = &loop->todo;
+		loop->todo_budget--;
+		rouse__enter(loop, &frame, NULL);
+		rouse__task_run(loop, task);
+		rouse__leave(loop, &frame);
+	}
+	rouse__slab_give(&loop->remote->posts, &loop->spent_posts);
+}
+
+void rouse__run_gathered(rouse_loop *loop)
+{
+	if (loop->hosted)
+		rouse__guest_before_callbacks(loop);
+	run_posted(loop);
+	rouse__timers_dispatch(loop);
+	rouse__hooks_dispatch(loop);
+	rouse__fd_dispatch(loop);
+}
+
+int rouse_loop_turn(rouse_loop *loop, rouse_ns deadline)
+{
+	int error = rouse__check_owner(loop);
+	uint64_t before;
+
+	if (error)
+		return error;
+	if (loop->no_turn || (loop->frames && !loop->hosted))
+		return ROUSE_EBUSY;
+	before = loop->stats.callbacks;
+	rouse__suspend_running(loop);
+	if (rouse__gathered(loop)) {
+		rouse__run_gathered(loop);
+		deadline = 0;
+	}
+	if (deadline != 0 || !loop->hosted)
+		deadline = earlier(deadline, rouse__look_ahead(loop, ROUSE_PREPARE_HOLD));
+	error = wait_until(loop, deadline);
+	rouse__gather(loop);
+	rouse__run_gathered(loop);
+	if (loop->hosted) {
+		int settled = rouse__guest_settle(loop);
+
+		error = error ? error : settled;
+	}
+	return error ? error : (int)(loop->stats.callbacks - before);
+}
+
+int rouse_loop_run(rouse_loop *loop)
+{
+	int result = rouse__check_owner(loop);
+
+	if (result)
+		return result;
+	if (loop->frames || loop->hosted)
+		return ROUSE_EBUSY;
+	while (result >= 0 && !loop->stop)
+		result = rouse_loop_turn(loop, ROUSE_NEVER);
+	if (result < 0)
+		return result;
+	loop->stop = 0;
+	return 0;
+}
+
+int rouse_loop_stop(rouse_loop *loop)
+{
+	int error = rouse__check_owner(loop);
+
+	if (!error)
+		loop->stop = 1;
+	return error;
+}

@@ -1,0 +1,161 @@
+/*
+ * The loop's insides: its state, and what its files ask of each other.
+ *
+ * What a turn has gathered and not yet run lives here and not on the stack, so that a turn
+ * nested in a callback can go on with it.
+ */
+#ifndef ROUSE_CORE_LOOP_H
+#define ROUSE_CORE_LOOP_H
+
+#include "base/heap.h"
+#include "base/list.h"
+#include "base/slots.h"
+#include "core/poller.h"
+#include "core/remote.h"
+
+/* ---- Sources --------------------------------------------------------------- */
+
+struct rouse__source;
+
+/* One kind of source. */
+struct rouse__source_ops {
+	size_t size;
+	/* What the poller reports of it, noted here; NULL where it watches no descriptor.  If it
+	 * may watch one, it begins with a struct rouse__fd_source. */
+	void (*ready)(rouse_loop *loop, struct rouse__source *source, unsigned events);
+	/* Out of the poller, the heap, and whatever was gathered.  It will not be called. */
+	void (*unlink)(rouse_loop *loop, struct rouse__source *source);
+	/* Its callback is further out on the stack and a nested turn begins: keep it from being
+	 * reported until resume.  Neither fails.  NULL: nothing to do. */
+	void (*suspend)(rouse_loop *loop, struct rouse__source *source);
+	void (*resume)(rouse_loop *loop, struct rouse__source *source);
+};
+
+struct rouse__source {
+	const struct rouse__source_ops *ops;
+	uint64_t id;
+	unsigned running;        /* how many of its callbacks are on the stack */
+	unsigned char suspended; /* one is, and a nested turn has begun since */
+	unsigned char gone;      /* one is, and it was removed since; freed when that returns */
+};
+
+/* A descriptor's source.  A hook begins with one. */
+struct rouse__fd_source {
+	struct rouse__source source;
+	struct rouse__watch watch;
+	unsigned events; /* what the user wants; watch.events is what the poller was told */
+	rouse_fd_fn fn;
+	void *data;
+};
+
+/* ---- Callbacks on the stack ------------------------------------------------ */
+
+struct rouse__frame {
+	struct rouse__frame *outer;
+	struct rouse__source *source; /* NULL: posted work, a waker, a call */
+};
+
+/* Around every callback.  After leave the source may have been freed. */
+void rouse__enter(rouse_loop *loop, struct rouse__frame *frame, struct rouse__source *source);
+void rouse__leave(rouse_loop *loop, struct rouse__frame *frame);
+
+/* ---- The loop -------------------------------------------------------------- */
+
+struct rouse__reported {
+	uint64_t id;
+	unsigned events;
+};
+
+struct rouse_loop {
+	rouse_remote *remote;
+	rouse_allocator allocator;
+	const struct rouse__poller_ops *ops;
+	struct rouse__poller *poller;
+	unsigned max_batch;
+
+	struct rouse__slots sources;
+	struct rouse__watch **by_fd; /* who owns a number; NULL: nobody */
+	size_t by_fd_count;
+	struct rouse__heap timers; /* armed ones that are neither due nor running */
+	size_t timer_count;        /* all of them: the heap has room for each */
+	struct rouse__list hooks;
+	struct rouse__list wakers;
+
+	/* Gathered. */
+	rouse_task *todo, **todo_end; /* posted work and wakers, oldest first */
+	unsigned todo_budget;         /* how many of them this turn may still run */
+	struct rouse__list due;       /* timers, by deadline */
+	unsigned char late_timers;    /* more were due than the budget let leave the heap */
+	struct rouse__reported *batch;
+	unsigned batch_next, batch_count;
+	/* and each hook's `work` */
+
+	struct rouse__slab_chain spent_posts;
+	struct rouse__frame *frames;   /* the innermost callback */
+	struct rouse__list *next_hook; /* of the pass of prepare or check under way */
+	unsigned char no_turn; /* in such a pass, or in the loop's end: not to be nested in */
+	unsigned char stop;
+	unsigned char rung; /* the doorbell ended the last wait */
+
+	/* As a guest; see guest.c. */
+	unsigned char hosted;
+	unsigned char has_fd;    /* the descriptor was asked for */
+	unsigned char carries;   /* and carries the deadline */
+	unsigned char self_rung; /* and was rung by the loop itself */
+
+	rouse_stats stats;
+};
+
+/* 0; ROUSE_EINVAL for NULL; ROUSE_EWRONGTHREAD. */
+int rouse__check_owner(const rouse_loop *loop);
+
+/* source.c */
+struct rouse__source *rouse__source_find(const rouse_loop *loop, rouse_source name);
+/* Fails by ROUSE_ENOMEM, and by ROUSE_ECLOSED while the loop is being destroyed. */
+int rouse__source_name(rouse_loop *loop, struct rouse__source *source);
+void rouse__source_remove(rouse_loop *loop, struct rouse__source *source);
+void rouse__suspend_running(rouse_loop *loop);
+
+/* fd.c */
+int rouse__fd_check(rouse_fd fd, unsigned events);
+void rouse__fd_suspend(rouse_loop *loop, struct rouse__source *source);
+void rouse__fd_resume(rouse_loop *loop, struct rouse__source *source);
+void rouse__fd_disown(rouse_loop *loop, struct rouse__source *source);
+int rouse__fd_watch(rouse_loop *loop, struct rouse__fd_source *fd);
+void rouse__fd_unwatch(rouse_loop *loop, struct rouse__fd_source *fd);
+void rouse__fd_dispatch(rouse_loop *loop);
+
+/* timer.c */
+void rouse__timers_gather(rouse_loop *loop);
+void rouse__timers_dispatch(rouse_loop *loop);
+void rouse__timers_finish(rouse_loop *loop);
+
+/* hook.c */
+rouse_ns rouse__hooks_prepare(rouse_loop *loop, unsigned flags);
+void rouse__hooks_check(rouse_loop *loop);
+int rouse__hooks_work(const rouse_loop *loop);
+void rouse__hooks_dispatch(rouse_loop *loop);
+
+/* post.c: a node off the queue */
+void rouse__task_run(rouse_loop *loop, rouse_task *task);
+void rouse__task_cancel(rouse_task *task);
+void rouse__stop_run(rouse_loop *loop, rouse_task *task);
+
+/* waker.c */
+void rouse__waker_run(rouse_loop *loop, rouse_task *task);
+void rouse__wakers_close(rouse_loop *loop);
+
+/* loop.c: the steps of a turn, for guest.c too */
+rouse_ns rouse__look_ahead(rouse_loop *loop, unsigned flags);
+int rouse__look(rouse_loop *loop, rouse_ns deadline);
+void rouse__gather(rouse_loop *loop);
+int rouse__gathered(const rouse_loop *loop);
+void rouse__run_gathered(rouse_loop *loop);
+
+/* guest.c */
+void rouse__guest_before_callbacks(rouse_loop *loop);
+int rouse__guest_settle(rouse_loop *loop);
+void rouse__guest_rearm(rouse_loop *loop);
+void rouse__guest_hook_added(rouse_loop *loop);
+
+#endif

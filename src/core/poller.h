@@ -1,0 +1,77 @@
+/*
+ * The seam between the loop and what the kernel watches.
+ *
+ * A poller knows descriptors, one doorbell and one deadline.  It reports through the door of
+ * ready.h, from inside wait() alone, and never calls a user.  All of it runs on the loop's
+ * thread.  Results are 0 or a ROUSE_E*; a failed call has changed nothing.
+ */
+#ifndef ROUSE_CORE_POLLER_H
+#define ROUSE_CORE_POLLER_H
+
+#include <rouse/rouse.h>
+
+/* One watched descriptor.  The loop owns it and keeps it at one address while it is watched. */
+struct rouse__watch {
+	rouse_fd fd;
+	uint64_t id;     /* what the door is told */
+	unsigned events; /* what the poller watches for now; 0: parked */
+	int in_poller;
+	size_t place; /* the poller's own */
+};
+
+struct rouse__poller_config {
+	const rouse_allocator *allocator;
+	int doorbell;       /* outlives the poller */
+	unsigned max_batch; /* report at most this many descriptors a wait, but each in its turn */
+};
+
+struct rouse__poller;
+
+struct rouse__poller_ops {
+	const char *name;
+	unsigned caps;
+
+	int (*create)(const struct rouse__poller_config *config, struct rouse__poller **ret);
+	void (*destroy)(struct rouse__poller *poller);
+
+	/*
+	 * Begin to watch.  Refuses what can never be ready (ROUSE_ENOTSUP).  ROUSE_EEXIST where
+	 * `known`, an older watch of that number (NULL: none), is still good; where the system
+	 * says otherwise, the older descriptor was closed: then this succeeds, and the poller
+	 * has forgotten `known`.
+	 */
+	int (*add)(struct rouse__poller *poller, struct rouse__watch *watch, unsigned events,
+	           struct rouse__watch *known);
+	/* A parked watch reports nothing, not even a hang-up.  Parking never fails, nor does
+	 * waking up what was parked. */
+	int (*set)(struct rouse__poller *poller, struct rouse__watch *watch, unsigned events);
+	/* Never fails: a descriptor that was closed behind our back is forgotten all the same,
+	 * unless a duplicate of it is still open. */
+	void (*remove)(struct rouse__poller *poller, struct rouse__watch *watch);
+
+	/*
+	 * Wait until something is ready, the doorbell was rung, or `deadline` has passed, and
+	 * report it.  May end early with nothing.  A deadline of 0 does not block.
+	 */
+	int (*wait)(struct rouse__poller *poller, rouse_ns deadline, rouse_loop *door);
+
+	/* NULL where there is no one descriptor to watch. */
+	int (*descriptor)(struct rouse__poller *poller, rouse_fd *ret_fd);
+	/* Let that descriptor become readable at `deadline`, once; at once if it has passed.  Does
+	 * not fail after a success of descriptor(). */
+	int (*arm)(struct rouse__poller *poller, rouse_ns deadline);
+
+	rouse_ns (*now)(const struct rouse__poller *poller);
+	int is_virtual; /* its host lets time pass, and needs no descriptor to sleep on */
+};
+
+extern const struct rouse__poller_ops rouse__epoll, rouse__poll, rouse__null;
+
+/* The poller of a loop, where it is one of these: 0; ROUSE_EINVAL, ROUSE_EWRONGTHREAD. */
+int rouse__poller_of(rouse_loop *loop, const struct rouse__poller_ops *ops,
+                     struct rouse__poller **ret_poller);
+
+/* Best first; NULL past the end. */
+const struct rouse__poller_ops *rouse__poller_at(unsigned index);
+
+#endif

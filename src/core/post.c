@@ -1,0 +1,184 @@
+/* What is put into a loop's queue, besides wakers: posts, tasks, calls, stop. */
+#include "core/loop.h"
+
+#include "base/list.h"
+#include "os/os.h"
+
+/* rouse_task.reserved: whether the node is queued.  The public struct cannot have an atomic
+ * member, C++ reads it too; so its one shared word is reached by the compiler's builtins. */
+#define mark_queued(task) __atomic_exchange_n(&(task)->reserved, 1, __ATOMIC_ACQ_REL)
+#define mark_free(task) __atomic_store_n(&(task)->reserved, 0, __ATOMIC_RELEASE)
+
+rouse_remote *rouse_loop_remote(rouse_loop *loop)
+{
+	return loop ? rouse_remote_ref(loop->remote) : NULL;
+}
+
+/* ---- Tasks and stop --------------------------------------------------------- */
+
+/* What push says, in the words of a post: queued is queued, and 1 warns of the doorbell. */
+static int posted(int pushed)
+{
+	switch (pushed) {
+	case ROUSE_ECLOSED:
+		return ROUSE_ECLOSED;
+	case ROUSE_EOS:
+		return 1;
+	default:
+		return 0;
+	}
+}
+
+int rouse_post_task(rouse_remote *remote, rouse_task *task)
+{
+	int result;
+
+	if (!remote || !task || !task->run)
+		return ROUSE_EINVAL;
+	if (mark_queued(task))
+		return ROUSE_EEXIST;
+	result = posted(rouse__remote_push(remote, task));
+	if (result < 0)
+		mark_free(task);
+	return result;
+}
+
+int rouse_remote_stop(rouse_remote *remote)
+{
+	int result;
+
+	if (!remote)
+		return ROUSE_EINVAL;
+	result = rouse_post_task(remote, &remote->stop);
+	return result == ROUSE_EEXIST ? 0 : result;
+}
+
+void rouse__stop_run(rouse_loop *loop, rouse_task *task)
+{
+	(void)task;
+	loop->stop = 1;
+}
+
+/* A node is its owner's again before it runs: it may post itself anew, or free itself. */
+void rouse__task_run(rouse_loop *loop, rouse_task *task)
+{
+	if (task->run != rouse__waker_run && task->run != rouse__stop_run) {
+		loop->stats.posts_run++;
+		loop->stats.callbacks++;
+	}
+	mark_free(task);
+	task->run(loop, task);
+}
+
+void rouse__task_cancel(rouse_task *task)
+{
+	mark_free(task);
+	if (task->cancel)
+		task->cancel(task);
+}
+
+/* ---- Posts ---------------------------------------------------------------- */
+
+static void run_post(rouse_loop *loop, rouse_task *task)
+{
+	struct rouse__post *post = ROUSE__CONTAINER(task, struct rouse__post, task);
+	rouse_post_fn fn = post->fn;
+	void *data = post->data;
+
+	rouse__slab_collect(&loop->spent_posts, &post->node);
+	fn(loop, data);
+}
+
+static void cancel_post(rouse_task *task)
+{
+	struct rouse__post *post = ROUSE__CONTAINER(task, struct rouse__post, task);
+
+	if (post->cancel)
+		post->cancel(post->data);
+}
+
+int rouse_post(rouse_remote *remote, rouse_post_fn fn, void *data, void (*cancel)(void *data))
+{
+	struct rouse__post *post;
+	int result;
+
+	if (!remote || !fn)
+		return ROUSE_EINVAL;
+	if (rouse__remote_closed(remote))
+		return ROUSE_ECLOSED;
+	post = rouse__slab_take(&remote->posts);
+	if (!post)
+		return ROUSE_ENOMEM;
+	post->task = (rouse_task){.run = run_post, .cancel = cancel_post};
+	post->fn = fn;
+	post->data = data;
+	post->cancel = cancel;
+	result = posted(rouse__remote_push(remote, &post->task));
+	if (result < 0) {
+		struct rouse__slab_chain chain = {0};
+
+		rouse__slab_collect(&chain, &post->node);
+		rouse__slab_give(&remote->posts, &chain);
+	}
+	return result;
+}
+
+/* ---- Calls ---------------------------------------------------------------- */
+
+struct call {
+	rouse_task task;
+	rouse_post_fn fn;
+	void *data;
+	int result;
+	struct rouse__gate done;
+};
+
+static void run_call(rouse_loop *loop, rouse_task *task)
+{
+	struct call *call = ROUSE__CONTAINER(task, struct call, task);
+
+	call->fn(loop, call->data);
+	rouse__gate_open(&call->done);
+}
+
+static void cancel_call(rouse_task *task)
+{
+	struct call *call = ROUSE__CONTAINER(task, struct call, task);
+
+	call->result = ROUSE_ECLOSED;
+	rouse__gate_open(&call->done);
+}
+
+static int call_inline(rouse_remote *remote, rouse_post_fn fn, void *data)
+{
+	rouse_loop *loop = remote->loop;
+	struct rouse__frame frame;
+
+	if (rouse__remote_closed(remote))
+		return ROUSE_ECLOSED;
+	loop->stats.posts_run++;
+	loop->stats.callbacks++;
+	rouse__enter(loop, &frame, NULL);
+	fn(loop, data);
+	rouse__leave(loop, &frame);
+	return 0;
+}
+
+int rouse_call(rouse_remote *remote, rouse_post_fn fn, void *data)
+{
+	struct call call = {
+	        .task = {.run = run_call, .cancel = cancel_call},
+	        .fn = fn,
+	        .data = data,
+	        .done = ROUSE__GATE_CLOSED,
+	};
+
+	if (!remote || !fn)
+		return ROUSE_EINVAL;
+	if (remote->owner == rouse__thread_serial())
+		return call_inline(remote, fn, data);
+	if (rouse__remote_push(remote, &call.task) == ROUSE_ECLOSED)
+		return ROUSE_ECLOSED;
+	rouse__gate_wait(&call.done);
+	return call.result;
+}

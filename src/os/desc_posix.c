@@ -1,0 +1,18 @@
+#include "os/os.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+int rouse__fd_adopt(int fd)
+{
+	int high, error;
+
+	if (fd < 0 || fd > 2)
+		return fd;
+	high = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	error = errno;
+	close(fd);
+	errno = error;
+	return high;
+}

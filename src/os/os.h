@@ -1,0 +1,40 @@
+/* What the library asks of the system besides waiting: one plain function each. */
+#ifndef ROUSE_OS_OS_H
+#define ROUSE_OS_OS_H
+
+#include <rouse/rouse.h>
+
+rouse_ns rouse__clock(void);
+
+/* Unique in the process and never reused, unlike a thread's id.  Never 0. */
+uint64_t rouse__thread_serial(void);
+
+/* Keeps errno for rouse_os_error() and says ROUSE_EOS; ENOMEM becomes ROUSE_ENOMEM. */
+int rouse__os_failed(int os_error);
+
+/*
+ * Take over a descriptor that was just made: close-on-exec already, and moved above 2, so that
+ * a program that runs without its standard streams never writes its output into ours.
+ * Returns the number to use, or -1 with errno set and the descriptor closed.
+ */
+int rouse__fd_adopt(int fd);
+
+/* A gate opens once; a thread waits until it has.  Lives on the waiting thread's stack. */
+struct rouse__gate;
+void rouse__gate_open(struct rouse__gate *gate);
+void rouse__gate_wait(struct rouse__gate *gate);
+
+#ifndef _WIN32
+#include <pthread.h>
+struct rouse__gate {
+	pthread_mutex_t mutex;
+	pthread_cond_t opened;
+	int open;
+};
+#define ROUSE__GATE_CLOSED                                                                         \
+	{                                                                                          \
+		PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0                             \
+	}
+#endif
+
+#endif
