@@ -1,0 +1,207 @@
+/* A guest: what its descriptor says to the host, and how a loop becomes one. */
+#include "env.h"
+
+#include <poll.h>
+
+#define MS ((rouse_ns)1000000)
+
+static void count(rouse_loop *loop, void *data)
+{
+	(void)loop;
+	++*(int *)data;
+}
+
+static void count_timer(rouse_loop *loop, rouse_source self, rouse_ns deadline, void *data)
+{
+	(void)self;
+	(void)deadline;
+	count(loop, data);
+}
+
+static void count_fd(rouse_loop *loop, rouse_source self, rouse_fd fd, unsigned events, void *data)
+{
+	(void)self;
+	(void)fd;
+	(void)events;
+	count(loop, data);
+}
+
+struct served {
+	struct env *env;
+	rouse_remote *remote;
+	int posts, timers, readable;
+	struct channel channel;
+};
+
+/* ---- G1 --------------------------------------------------------------------------------- */
+
+static int readable(struct env *env)
+{
+	struct pollfd fd = {.events = POLLIN};
+
+	assert_int_equal(rouse_loop_fd(env->loop, &fd.fd), 0);
+	return poll(&fd, 1, 0);
+}
+
+static void wait_readable(struct env *env)
+{
+	struct pollfd fd = {.events = POLLIN};
+
+	assert_int_equal(rouse_loop_fd(env->loop, &fd.fd), 0);
+	assert_int_equal(poll(&fd, 1, -1), 1);
+}
+
+static void *post_one(void *data)
+{
+	struct served *d = data;
+
+	return rouse_post(d->remote, count, &d->posts, NULL) < 0 ? d : NULL;
+}
+
+static void g1_the_descriptor_is_readable_while_there_is_work(void **state)
+{
+	struct env *env = *state;
+	struct served d = {.env = env, .remote = rouse_loop_remote(env->loop)};
+	pthread_t thread;
+	rouse_source source;
+
+	env_drain(env);
+	assert_int_equal(readable(env), 0);
+
+	assert_int_equal(pthread_create(&thread, NULL, post_one, &d), 0);
+	wait_readable(env);
+	assert_int_equal(readable(env), 1);
+	assert_int_equal(rouse_loop_turn(env->loop, 0), 1);
+	pthread_join(thread, NULL);
+	env_drain(env);
+	assert_int_equal(readable(env), 0);
+
+	/* A timer that the host's own code adds between two turns. */
+	assert_int_equal(rouse_timer_add(env->loop, rouse_now() + 1000000 * MS, 0, 0, count_timer,
+	                                 &d.timers, NULL),
+	                 0);
+	assert_int_equal(readable(env), 0);
+	assert_int_equal(
+	        rouse_timer_add(env->loop, rouse_now() + MS, 0, 0, count_timer, &d.timers, NULL),
+	        0);
+	wait_readable(env);
+	assert_int_equal(rouse_loop_turn(env->loop, 0), 1);
+	assert_int_equal(readable(env), 0);
+	assert_int_equal(rouse_timer_add(env->loop, 0, 0, 0, count_timer, &d.timers, NULL), 0);
+	assert_int_equal(readable(env), 1);
+	assert_int_equal(rouse_loop_turn(env->loop, 0), 1);
+	assert_int_equal(readable(env), 0);
+
+	channel_open(env, &d.channel);
+	channel_fill(env, &d.channel);
+	assert_int_equal(rouse_fd_add(env->loop, d.channel.fd, ROUSE_READABLE, count_fd,
+	                              &d.readable, &source),
+	                 0);
+	assert_int_equal(readable(env), 1);
+	assert_int_equal(rouse_loop_turn(env->loop, 0), 1);
+	assert_int_equal(readable(env), 1);
+	channel_empty(env, &d.channel);
+	assert_int_equal(readable(env), 0);
+	assert_int_equal(rouse_remove(env->loop, source), 0);
+	channel_close(env, &d.channel);
+
+	/* Two of them in one turn: the ring that covered the second is taken back. */
+	for (int i = 0; i < 2; i++)
+		assert_true(rouse_post(d.remote, count, &d.posts, NULL) >= 0);
+	assert_int_equal(rouse_loop_turn(env->loop, 0), 2);
+	assert_int_equal(readable(env), 0);
+	rouse_remote_unref(d.remote);
+}
+
+static void g1_work_over_the_budget_keeps_it_readable(void **state)
+{
+	struct env *env = *state;
+	rouse_remote *remote;
+	int posts = 0, timers = 0;
+
+	env_close(env);
+	env_open(env, 4);
+	remote = rouse_loop_remote(env->loop);
+	env_drain(env);
+	for (int i = 0; i < 10; i++) {
+		assert_true(rouse_post(remote, count, &posts, NULL) >= 0);
+		assert_int_equal(rouse_timer_add(env->loop, rouse_loop_now(env->loop), 0, 0,
+		                                 count_timer, &timers, NULL),
+		                 0);
+	}
+	ENV_UNTIL(env, posts == 10 && timers == 10);
+	assert_int_equal(env_drain(env), 0);
+	rouse_remote_unref(remote);
+}
+
+/* A host that was told deadlines and then asks for the descriptor may go by that alone. */
+static void g1_a_descriptor_asked_for_late_carries_timers_too(void **state)
+{
+	struct env *env = *state;
+	struct served d = {.env = env};
+	rouse_ns deadline;
+
+	assert_int_equal(rouse_loop_destroy(env->loop), 0);
+	assert_int_equal(rouse_loop_create(NULL, &env->loop), 0);
+	assert_int_equal(rouse_timer_add(env->loop, rouse_now() + 2 * MS, 0, 0, count_timer,
+	                                 &d.timers, NULL),
+	                 0);
+	assert_int_equal(rouse_loop_prepare(env->loop, 0, &deadline), 0);
+	while (!d.timers) {
+		wait_readable(env);
+		assert_true(rouse_loop_turn(env->loop, 0) >= 0);
+	}
+}
+
+/* ---- Becoming a guest ---------------------------------------------------------------------------
+ */
+
+static void become_guest(rouse_loop *loop, void *data)
+{
+	struct served *d = data;
+	rouse_ns deadline;
+	rouse_fd fd;
+
+	assert_true(rouse_post(d->remote, count, &d->posts, NULL) >= 0);
+	if (d->env->host == DESCRIPTOR)
+		assert_int_equal(rouse_loop_fd(loop, &fd), 0);
+	else
+		assert_int_equal(rouse_loop_prepare(loop, 0, &deadline), 0);
+}
+
+/* What was queued while the loop was its own has rung nobody. */
+static void a_loop_that_becomes_a_guest_forgets_nothing(void **state)
+{
+	struct env *env = *state;
+	struct served d = {.env = env};
+	rouse_loop_options options = {.size = sizeof options};
+
+	for (int inside = 0; inside < 2; inside++) {
+		options.poller = rouse_loop_poller(env->loop);
+		assert_int_equal(rouse_loop_destroy(env->loop), 0);
+		assert_int_equal(rouse_loop_create(&options, &env->loop), 0);
+		d.remote = rouse_loop_remote(env->loop);
+		d.posts = 0;
+		if (inside) {
+			assert_true(rouse_post(d.remote, become_guest, &d, NULL) >= 0);
+			assert_int_equal(rouse_loop_turn(env->loop, ROUSE_NEVER), 1);
+		} else {
+			become_guest(env->loop, &d);
+		}
+		assert_int_equal(rouse_loop_turn(env->loop, ROUSE_NEVER), 1);
+		assert_int_equal(d.posts, 1);
+		rouse_remote_unref(d.remote);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+	        env_test_in(g1_the_descriptor_is_readable_while_there_is_work, DESCRIPTOR),
+	        env_test(g1_work_over_the_budget_keeps_it_readable),
+	        env_test_in(g1_a_descriptor_asked_for_late_carries_timers_too, DESCRIPTOR),
+	        env_test(a_loop_that_becomes_a_guest_forgets_nothing),
+	};
+
+	return env_main(argc, argv, "guest", tests, sizeof tests / sizeof *tests);
+}
