@@ -1,0 +1,234 @@
+/*
+ * Xlib's error handlers, and how a process outlives its server.
+ *
+ * Xlib has one error handler and one I/O error handler for the whole process.  Ours are
+ * installed with the first attached display and given back with the last, each time by
+ * exchange: what was found is kept and called for every display that is not attached.  If
+ * somebody else's handler turns out to lie above ours when it is time to go, theirs is put
+ * back and ours stays beneath it, passing on.  Installed once more on top of a handler that may
+ * still call us, ours can be reached twice by one error: the second time, it passes on to what
+ * was found first, so the chain ends.
+ *
+ * When the connection breaks, Xlib calls the I/O error handler, which by default exits, and
+ * then the display's exit handler, which by default exits too.  When both return, the display
+ * lives on as a husk, in which two things still kill:
+ *   - Xlib throws no output away.  When its buffer is full it hands out NULL as the place for
+ *     the next request, and the request is written there.
+ *   - If XCB had the socket when it broke, Xlib's buffer has no room from the start, and
+ *     XCloseDisplay() does just that.
+ * So the exit handler gives the husk an empty buffer, and an after function that empties it
+ * again after every request.  That needs three fields of the Display, which every extension
+ * library of X has compiled in; the same three tell what is unwritten.
+ *
+ * The handlers run inside whatever Xlib function noticed, perhaps in the middle of a callback of
+ * the user's: they mark, and the hook's dispatch tells.
+ */
+#include "x11_private.h"
+
+#include <X11/Xlibint.h>
+#include <errno.h>
+#include <pthread.h>
+#include <time.h>
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static rouse_x11 *attached;
+
+/* What was found: at the first installation, and at the last one. */
+static bool installed, io_installed;
+static XErrorHandler first, previous;
+static XIOErrorHandler io_first, io_previous;
+
+static _Thread_local unsigned passing;
+
+static rouse_x11 *find(const Display *display)
+{
+	rouse_x11 *x11 = attached;
+
+	while (x11 && x11->display != display)
+		x11 = x11->next;
+	return x11;
+}
+
+static int x_error(Display *display, XErrorEvent *error)
+{
+	pthread_mutex_lock(&mutex);
+	rouse_x11 *x11 = find(display);
+	XErrorHandler next = passing ? first : previous;
+	pthread_mutex_unlock(&mutex);
+
+	/* Only this thread detaches it: this is the thread that uses the display. */
+	if (x11 && x11->options.error) {
+		rouse__x11_enter(x11);
+		x11->spoke = true;
+		x11->options.error(x11->loop, x11, error->error_code, error->request_code,
+		                   error->minor_code, error->serial, error->resourceid,
+		                   x11->options.data);
+		rouse__x11_leave(x11);
+		return 0;
+	}
+	passing++;
+	int result = next(display, error);
+	passing--;
+	return result;
+}
+
+static int io_error(Display *display)
+{
+	pthread_mutex_lock(&mutex);
+	rouse_x11 *x11 = find(display);
+	XIOErrorHandler next = passing ? io_first : io_previous;
+	pthread_mutex_unlock(&mutex);
+
+	if (x11)
+		return 0;
+	passing++;
+	int result = next(display);
+	passing--;
+	return result;
+}
+
+static int empty_buffer(Display *display)
+{
+	display->bufptr = display->buffer;
+	return 0;
+}
+
+/* Per display; instead of exit(). */
+static void survive(Display *display, void *data)
+{
+	(void)data;
+	/* No buffer of Xlib's is smaller than BUFSIZE. */
+	if (display->bufmax == display->buffer)
+		display->bufmax = display->buffer + BUFSIZE;
+	empty_buffer(display);
+	XSetAfterFunction(display, empty_buffer);
+
+	pthread_mutex_lock(&mutex);
+	rouse_x11 *x11 = find(display);
+	if (x11)
+		x11->lost = true;
+	pthread_mutex_unlock(&mutex);
+}
+
+static void install(void)
+{
+	XErrorHandler found = XSetErrorHandler(x_error);
+	XIOErrorHandler io_found = XSetIOErrorHandler(io_error);
+
+	if (found != x_error) {
+		previous = found;
+		if (!installed)
+			first = found;
+	}
+	if (io_found != io_error) {
+		io_previous = io_found;
+		if (!io_installed)
+			io_first = io_found;
+	}
+	installed = io_installed = true;
+}
+
+static void give_back(void)
+{
+	XErrorHandler found = XSetErrorHandler(previous);
+	XIOErrorHandler io_found = XSetIOErrorHandler(io_previous);
+
+	if (found == x_error)
+		installed = false;
+	else
+		XSetErrorHandler(found);
+	if (io_found == io_error)
+		io_installed = false;
+	else
+		XSetIOErrorHandler(io_found);
+}
+
+int rouse__x11_enlist(rouse_x11 *x11)
+{
+	int result = ROUSE_EEXIST;
+
+	pthread_mutex_lock(&mutex);
+	if (!find(x11->display)) {
+		if (!attached)
+			install();
+		x11->next = attached;
+		attached = x11;
+		x11->enlisted = true;
+		result = 0;
+	}
+	pthread_mutex_unlock(&mutex);
+	if (result == 0)
+		XSetIOErrorExitHandler(x11->display, survive, NULL);
+	return result;
+}
+
+void rouse__x11_delist(rouse_x11 *x11)
+{
+	/* A husk keeps its exit handler. */
+	if (!x11->lost)
+		XSetIOErrorExitHandler(x11->display, NULL, NULL);
+
+	pthread_mutex_lock(&mutex);
+	rouse_x11 **link = &attached;
+	while (*link != x11)
+		link = &(*link)->next;
+	*link = x11->next;
+	x11->enlisted = false;
+	if (!attached)
+		give_back();
+	pthread_mutex_unlock(&mutex);
+}
+
+bool rouse__x11_unwritten(Display *display)
+{
+	/* In Xlib's buffer; or in XCB's, while XCB has the socket, which Xlib shows by a
+	 * buffer without room. */
+	return display->bufptr != display->buffer || display->bufmax == display->buffer;
+}
+
+void rouse__x11_flush(Display *display)
+{
+	if (display->bufmax == display->buffer) {
+		/* Takes the socket back, for which XCB writes what it has. */
+		XNextRequest(display);
+		return;
+	}
+	LockDisplay(display);
+	_XSend(display, NULL, 0);
+	UnlockDisplay(display);
+}
+
+static sigset_t only_sigpipe(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGPIPE);
+	return set;
+}
+
+/* Two system calls in all.  Only a thread that has SIGPIPE blocked can have one pending that is
+ * not ours: there the second one asks for it, and there is no mask to give back. */
+void rouse__x11_hush(struct rouse__x11_hushed *hushed)
+{
+	const sigset_t set = only_sigpipe();
+	sigset_t pending;
+
+	pthread_sigmask(SIG_BLOCK, &set, &hushed->mask);
+	hushed->blocked = sigismember(&hushed->mask, SIGPIPE) == 1;
+	hushed->pending =
+	        hushed->blocked && sigpending(&pending) == 0 && sigismember(&pending, SIGPIPE) == 1;
+}
+
+void rouse__x11_unhush(const struct rouse__x11_hushed *hushed, bool broke)
+{
+	const sigset_t set = only_sigpipe();
+	const struct timespec now = {0};
+
+	/* One that was pending before is not ours to take; a second one of ours is one with it. */
+	if (broke && !hushed->pending)
+		while (sigtimedwait(&set, NULL, &now) < 0 && errno == EINTR)
+			;
+	if (!hushed->blocked)
+		pthread_sigmask(SIG_SETMASK, &hushed->mask, NULL);
+}
