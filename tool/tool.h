@@ -1,0 +1,23 @@
+/*
+ * What every file of the command shares: its exit statuses and how it speaks of trouble.
+ */
+#ifndef ROUSE_TOOL_TOOL_H
+#define ROUSE_TOOL_TOOL_H
+
+enum tool_status {
+	TOOL_MEASURED = 0,
+	TOOL_LOST = 1,         /* A wakeup was lost. */
+	TOOL_USAGE = 2,        /* The command line is wrong. */
+	TOOL_UNAVAILABLE = 3,  /* What was asked for is not to be had here. */
+	TOOL_INTERRUPTED = 130 /* A signal ended the run early. */
+};
+
+#define TOOL_NS_PER_SEC 1000000000ull
+
+/* One line on standard error, after "rouse: ". */
+__attribute__((format(printf, 1, 2))) void tool_complain(const char *format, ...);
+
+/* The subcommand; returns an exit status.  argv[0] is its name. */
+int bench_main(int argc, char **argv);
+
+#endif
