@@ -1,0 +1,79 @@
+#!/bin/sh
+# What `make test-all` does after `make test`: the same tests where they see more.  Every leg
+# runs even when an earlier one failed; the status is 1 if any did.  Names on the command
+# line choose legs:
+#
+#   format    the C files are formatted
+#   tidy      clang-tidy finds nothing in the libraries, the tool and the examples
+#   clang     clang, optimized, warnings as errors; the stress tests too
+#   asan      address and undefined behaviour
+#   tsan      data races
+#   core-only a build without displays
+#   valgrind  the fast tests under memcheck
+set -u
+cd "$(dirname "$0")/.." || exit 1
+
+failed=
+jobs=$(nproc 2>/dev/null || echo 2)
+
+build() { # PRESET DIRECTORY [OPTION...]
+	preset=$1
+	dir=build/$2
+	shift 2
+	{ cmake --preset "$preset" -B "$dir" "$@" && cmake --build "$dir" -j "$jobs"; } \
+		>"$dir.log" 2>&1 || { tail -n 100 "$dir.log"; return 1; }
+}
+
+# Under valgrind everything is much slower: tests that count rounds divide them.  (Sanitized
+# builds know by themselves.)
+divisor=1
+run() { # DIRECTORY [CTEST-OPTION...]
+	dir=$1
+	shift
+	(cd "build/$dir" && ROUSE_TEST_DIVISOR=$divisor ctest --output-on-failure "$@")
+}
+
+leg() {
+	echo "== $1"
+	case $1 in
+	format) tests/house/format.py || [ $? -eq 77 ] ;;
+	tidy)
+		cmake --preset dev >build/dev.log 2>&1 &&
+			find src display tool examples -name '*.c' ! -name fault.c -print0 | sort -z |
+			xargs -0 -n 8 -P "$jobs" clang-tidy -p build/dev --quiet --warnings-as-errors='*' \
+				2>build/tidy.log
+		;;
+	clang) build clang clang && run clang ;;
+	asan) build asan asan && run asan -L 'fast|display' -LE 'consumer|house' -E "$counts" ;;
+	tsan)
+		export TSAN_OPTIONS="suppressions=$PWD/scripts/tsan.supp"
+		# The litmus with the fault in it: so slow here that the fault seldom shows.
+		build tsan tsan &&
+			run tsan -L 'fast|display' -LE 'consumer|house' -E "$counts|relaxed_look"
+		;;
+	core-only) build core-only core-only && run core-only -L fast -LE 'consumer|house' -E "$counts" ;;
+	valgrind)
+		# add_test() puts the emulator before each program that is a target: our C tests,
+		# and not the scripts.  It runs one thread at a time, so the litmus shows nothing.
+		build dev valgrind -DCMAKE_CROSSCOMPILING_EMULATOR="$valgrind" &&
+			divisor=50 &&
+			run valgrind -L fast -LE 'consumer|house' -E "$counts|w2_litmus|bench_cli"
+		;;
+	*) echo "no leg named $1" >&2; return 1 ;;
+	esac
+}
+# Tests that count system calls with strace: the sanitizers make calls of their own, and the
+# leak check cannot run below ptrace.
+counts='syscall|w20_idle'
+valgrind='valgrind;-q;--error-exitcode=99;--leak-check=full;--errors-for-leak-kinds=definite,indirect;--fair-sched=yes'
+
+mkdir -p build
+[ $# -gt 0 ] || set -- format tidy clang asan tsan core-only valgrind
+for name; do
+	leg "$name" || failed="$failed $name"
+done
+if [ "$failed" ]; then
+	echo "FAILED:$failed"
+	exit 1
+fi
+echo "passed: $*"

@@ -1,0 +1,42 @@
+#!/usr/bin/env python3
+"""symbols.py MAP HEADER,... [LIBRARY]: headers, map and library export the same functions."""
+import re
+import subprocess
+import sys
+
+from house import fault, finish, functions, read
+
+map_file, headers = sys.argv[1], sys.argv[2].split(",")
+library = sys.argv[3] if len(sys.argv) > 3 else None
+
+declared = [f.name for h in headers for f in functions(h)]
+for name in sorted(set(declared)):
+    if declared.count(name) > 1:
+        fault(f"{name}: declared more than once")
+declared = set(declared)
+
+text = re.sub(r"/\*.*?\*/", "", read(map_file), flags=re.S)
+m = re.fullmatch(r"\s*ROUSE_0\s*\{\s*global:(.*?)local:\s*\*;\s*\};\s*", text, re.S)
+if not m:
+    fault(f"{map_file}: is not ROUSE_0 {{ global: ...; local: *; }};")
+    finish("")
+listed = [name.strip() for name in m[1].split(";") if name.strip()]
+if listed != sorted(set(listed)):
+    fault(f"{map_file}: not sorted, or a name twice")
+
+
+def compare(what, names):
+    for name in sorted(declared - set(names)):
+        fault(f"{name}: declared in {', '.join(headers)} and not in {what}")
+    for name in sorted(set(names) - declared):
+        fault(f"{name}: in {what} and not declared in {', '.join(headers)}")
+
+
+compare(map_file, listed)
+if library:
+    out = subprocess.run(["nm", "-D", "--defined-only", library], check=True,
+                         capture_output=True, text=True).stdout
+    symbols = [line.split()[-2:] for line in out.splitlines()]
+    # A: the version's own name.
+    compare(library, [name.split("@")[0] for kind, name in symbols if kind != "A"])
+finish(f"{len(declared)} functions, the same everywhere")
