@@ -309,3 +309,26 @@ void channel_close(struct env *env, struct channel *channel)
 		close(channel->peer);
 	*channel = (struct channel){.fd = -1, .peer = -1};
 }
+
+/* ---- Callbacks ----------------------------------------------------------------------- */
+
+void count_run(rouse_loop *loop, void *data)
+{
+	(void)loop;
+	++*(int *)data;
+}
+
+void count_timer(rouse_loop *loop, rouse_source self, rouse_ns deadline, void *data)
+{
+	(void)self;
+	assert_true(rouse_loop_now(loop) >= deadline);
+	count_run(loop, data);
+}
+
+void count_fd(rouse_loop *loop, rouse_source self, rouse_fd fd, unsigned events, void *data)
+{
+	(void)self;
+	(void)fd;
+	(void)events;
+	count_run(loop, data);
+}

@@ -84,6 +84,11 @@ void channel_empty(struct env *env, struct channel *channel);
 void channel_hang_up(struct env *env, struct channel *channel);
 void channel_close(struct env *env, struct channel *channel);
 
+/* Callbacks that count their runs into an int. */
+void count_run(rouse_loop *loop, void *data);
+void count_timer(rouse_loop *loop, rouse_source self, rouse_ns deadline, void *data);
+void count_fd(rouse_loop *loop, rouse_source self, rouse_fd fd, unsigned events, void *data);
+
 /* How much the test should do: `count` natively, less under a sanitizer or valgrind
  * (ROUSE_TEST_DIVISOR), more under stress (ROUSE_TEST_TIMES). */
 unsigned scaled(unsigned count);

@@ -7,27 +7,6 @@
 
 #define MS ((rouse_ns)1000000)
 
-static void count(rouse_loop *loop, void *data)
-{
-	(void)loop;
-	++*(int *)data;
-}
-
-static void count_timer(rouse_loop *loop, rouse_source self, rouse_ns deadline, void *data)
-{
-	(void)self;
-	(void)deadline;
-	count(loop, data);
-}
-
-static void count_fd(rouse_loop *loop, rouse_source self, rouse_fd fd, unsigned events, void *data)
-{
-	(void)self;
-	(void)fd;
-	(void)events;
-	count(loop, data);
-}
-
 /* ---- G3, L6 ------------------------------------------------------------------------------- */
 
 struct dialog {
@@ -42,7 +21,7 @@ static void *post_twenty(void *data)
 	struct dialog *d = data;
 
 	for (int i = 0; i < 20; i++)
-		if (rouse_post(d->remote, count, &d->posts, NULL) < 0)
+		if (rouse_post(d->remote, count_run, &d->posts, NULL) < 0)
 			return d;
 	return NULL;
 }
@@ -213,7 +192,7 @@ static void nest(struct suspended *s)
 	for (int i = 0; i < 3 && s->runs == 1; i++) {
 		int before = s->inner;
 
-		assert_true(rouse_post(s->remote, count, &s->inner, NULL) >= 0);
+		assert_true(rouse_post(s->remote, count_run, &s->inner, NULL) >= 0);
 		if (s->waker)
 			assert_true(rouse_wake(s->waker) >= 0);
 		ENV_UNTIL(s->env, s->inner > before);

@@ -107,23 +107,6 @@ static void post_again(rouse_loop *loop, void *data)
 		assert_true(rouse_post(e->remote, post_again, e, NULL) >= 0);
 }
 
-static void flag_timer(rouse_loop *loop, rouse_source self, rouse_ns deadline, void *data)
-{
-	(void)loop;
-	(void)self;
-	(void)deadline;
-	++*(int *)data;
-}
-
-static void flag_fd(rouse_loop *loop, rouse_source self, rouse_fd fd, unsigned events, void *data)
-{
-	(void)self;
-	(void)fd;
-	(void)events;
-	++*(int *)data;
-	(void)loop;
-}
-
 static void q2_posting_from_a_callback_starves_nobody(void **state)
 {
 	struct env *env = *state;
@@ -134,9 +117,9 @@ static void q2_posting_from_a_callback_starves_nobody(void **state)
 	channel_open(env, &channel);
 	channel_fill(env, &channel);
 	assert_int_equal(
-	        rouse_fd_add(env->loop, channel.fd, ROUSE_READABLE, flag_fd, &readable, NULL), 0);
+	        rouse_fd_add(env->loop, channel.fd, ROUSE_READABLE, count_fd, &readable, NULL), 0);
 	assert_int_equal(rouse_timer_add(env->loop, rouse_loop_now(env->loop) + 50000000, 0, 0,
-	                                 flag_timer, &timer, NULL),
+	                                 count_timer, &timer, NULL),
 	                 0);
 	assert_true(rouse_post(e.remote, post_again, &e, NULL) >= 0);
 	while (!timer) {
@@ -192,7 +175,7 @@ static void q3_a_flood_of_posts_lets_descriptors_through(void **state)
 	channel_open(env, &channel);
 	channel_fill(env, &channel);
 	assert_int_equal(
-	        rouse_fd_add(env->loop, channel.fd, ROUSE_READABLE, flag_fd, &readable, NULL), 0);
+	        rouse_fd_add(env->loop, channel.fd, ROUSE_READABLE, count_fd, &readable, NULL), 0);
 	for (int i = 0; i < 2; i++)
 		threads[i] = env_start(flood, &f);
 	/* Readable all the time: it is called in every turn, whatever is posted. */
@@ -214,12 +197,6 @@ static void q3_a_flood_of_posts_lets_descriptors_through(void **state)
 
 /* ---- Q4 ------------------------------------------------------------------------------ */
 
-static void count(rouse_loop *loop, void *data)
-{
-	(void)loop;
-	++*(int *)data;
-}
-
 static void stop(rouse_loop *loop, void *data)
 {
 	(void)data;
@@ -237,7 +214,7 @@ static void post_burst(rouse_loop *loop, void *data)
 
 	(void)loop;
 	for (int i = 0; i < 300; i++)
-		assert_true(rouse_post(b->remote, count, &b->ran, NULL) >= 0);
+		assert_true(rouse_post(b->remote, count_run, &b->ran, NULL) >= 0);
 	assert_true(rouse_post(b->remote, stop, NULL, NULL) >= 0);
 }
 
@@ -377,7 +354,7 @@ static void *call_from_outside(void *data)
 {
 	struct caller *c = data;
 
-	c->result = rouse_call(c->remote, count, &c->ran);
+	c->result = rouse_call(c->remote, count_run, &c->ran);
 	c->seen = c->ran;
 	atomic_store(&c->returned, 1);
 	return NULL;
@@ -403,8 +380,8 @@ static void q6_a_call_on_the_loops_own_thread_runs_inline(void **state)
 	struct caller c = {.remote = rouse_loop_remote(env->loop)};
 	int posted = 0;
 
-	assert_true(rouse_post(c.remote, count, &posted, NULL) >= 0);
-	assert_int_equal(rouse_call(c.remote, count, &c.ran), 0);
+	assert_true(rouse_post(c.remote, count_run, &posted, NULL) >= 0);
+	assert_int_equal(rouse_call(c.remote, count_run, &c.ran), 0);
 	assert_int_equal(c.ran, 1);
 	assert_int_equal(posted, 0);
 	ENV_UNTIL(env, posted == 1);
@@ -435,7 +412,7 @@ static void q6_a_call_of_a_loop_being_destroyed_returns(void **state)
 	env_join(thread);
 	assert_int_equal(c.result, ROUSE_ECLOSED);
 	assert_int_equal(c.ran, 0);
-	assert_int_equal(rouse_call(c.remote, count, &c.ran), ROUSE_ECLOSED);
+	assert_int_equal(rouse_call(c.remote, count_run, &c.ran), ROUSE_ECLOSED);
 	rouse_remote_unref(c.remote);
 }
 

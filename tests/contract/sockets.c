@@ -155,14 +155,6 @@ static void write_end_of_a_broken_pipe_reports_an_error(void **state)
 	close(ends[1]);
 }
 
-static void count(rouse_loop *loop, rouse_source self, rouse_ns deadline, void *data)
-{
-	(void)loop;
-	(void)self;
-	(void)deadline;
-	++*(int *)data;
-}
-
 /* The number of one that was closed while watched may come to be the loop's own. */
 static void f3_the_loops_own_timer_keeps_its_registration(void **state)
 {
@@ -184,7 +176,8 @@ static void f3_the_loops_own_timer_keeps_its_registration(void **state)
 	assert_int_equal(rouse_remove(env->loop, e.self), 0);
 	assert_int_equal(rouse_loop_turn(env->loop, 0), 0);
 	assert_int_equal(
-	        rouse_timer_add(env->loop, rouse_now() + 1000000, 0, 0, count, &fired, NULL), 0);
+	        rouse_timer_add(env->loop, rouse_now() + 1000000, 0, 0, count_timer, &fired, NULL),
+	        0);
 	guest.fd = fd;
 	assert_int_equal(poll(&guest, 1, -1), 1);
 	assert_int_equal(rouse_loop_turn(env->loop, 0), 1);

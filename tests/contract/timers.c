@@ -17,13 +17,6 @@ static rouse_source add(struct env *env, rouse_ns deadline, rouse_ns period, rou
 	return source;
 }
 
-static void count(rouse_loop *loop, rouse_source self, rouse_ns deadline, void *data)
-{
-	(void)self;
-	assert_true(rouse_loop_now(loop) >= deadline);
-	++*(int *)data;
-}
-
 /* ---- T1 ------------------------------------------------------------------------------- */
 
 struct adder {
@@ -35,7 +28,8 @@ static void add_near(rouse_loop *loop, void *data)
 {
 	struct adder *a = data;
 
-	a->result = rouse_timer_add(loop, rouse_loop_now(loop) + MS, 0, 0, count, &a->fired, NULL);
+	a->result = rouse_timer_add(loop, rouse_loop_now(loop) + MS, 0, 0, count_timer, &a->fired,
+	                            NULL);
 }
 
 static void *post_near(void *data)
@@ -54,7 +48,7 @@ static void t1_an_earlier_timer_shortens_the_wait(void **state)
 	void *failed;
 	int far = 0;
 
-	add(env, begin + 100000 * MS, 0, count, &far);
+	add(env, begin + 100000 * MS, 0, count_timer, &far);
 	assert_int_equal(pthread_create(&thread, NULL, post_near, &a), 0);
 	if (env->null)
 		pthread_join(thread, &failed);
@@ -73,9 +67,9 @@ static void t1_removing_the_earliest_fires_nothing_early(void **state)
 	struct env *env = *state;
 	rouse_ns now = rouse_loop_now(env->loop);
 	int first = 0, second = 0;
-	rouse_source source = add(env, now + MS, 0, count, &first);
+	rouse_source source = add(env, now + MS, 0, count_timer, &first);
 
-	add(env, now + 3 * MS, 0, count, &second);
+	add(env, now + 3 * MS, 0, count_timer, &second);
 	assert_int_equal(rouse_remove(env->loop, source), 0);
 	/* count() checks that its time has come. */
 	ENV_UNTIL(env, second == 1);
@@ -99,15 +93,6 @@ static void rearm_now(rouse_loop *loop, rouse_source self, rouse_ns deadline, vo
 		assert_int_equal(rouse_timer_set(loop, self, rouse_loop_now(loop), 0, 0), 0);
 }
 
-static void flag_fd(rouse_loop *loop, rouse_source self, rouse_fd fd, unsigned events, void *data)
-{
-	(void)loop;
-	(void)self;
-	(void)fd;
-	(void)events;
-	++*(int *)data;
-}
-
 static void t2_a_timer_rearmed_to_now_runs_once_a_turn(void **state)
 {
 	struct env *env = *state;
@@ -118,7 +103,7 @@ static void t2_a_timer_rearmed_to_now_runs_once_a_turn(void **state)
 	channel_open(env, &channel);
 	channel_fill(env, &channel);
 	assert_int_equal(
-	        rouse_fd_add(env->loop, channel.fd, ROUSE_READABLE, flag_fd, &readable, NULL), 0);
+	        rouse_fd_add(env->loop, channel.fd, ROUSE_READABLE, count_fd, &readable, NULL), 0);
 	add(env, rouse_loop_now(env->loop), 0, rearm_now, &r);
 	for (int i = 0; r.runs < 50; i++) {
 		r.in_turn = 0;
@@ -170,7 +155,7 @@ static void t4_a_timer_cancelled_by_a_sibling_does_not_run(void **state)
 		int other = 0;
 
 		add(env, now, 0, cancels[i], &s);
-		s.other = add(env, now, 0, count, &other);
+		s.other = add(env, now, 0, count_timer, &other);
 		ENV_UNTIL(env, s.runs == 1);
 		env_drain(env);
 		assert_int_equal(other, 0);
@@ -264,15 +249,16 @@ static void t8_ends_of_the_range_saturate(void **state)
 	struct env *env = *state;
 	rouse_ns now = rouse_loop_now(env->loop);
 	int runs = 0, never = 0;
-	rouse_source source = add(env, now, ROUSE_NEVER - 1, count, &runs);
+	rouse_source source = add(env, now, ROUSE_NEVER - 1, count_timer, &runs);
 	rouse_source late;
 
-	add(env, ROUSE_NEVER, 0, count, &never);
+	add(env, ROUSE_NEVER, 0, count_timer, &never);
 	assert_int_equal(rouse_timer_add(env->loop, ROUSE_NEVER - 1, ROUSE_NEVER, ROUSE_NEVER,
-	                                 count, &never, &late),
+	                                 count_timer, &never, &late),
 	                 0);
 	/* One that is due waits for its slack; one without slack takes it along. */
-	assert_int_equal(rouse_timer_add(env->loop, now, 0, ROUSE_NEVER, count, &runs, NULL), 0);
+	assert_int_equal(rouse_timer_add(env->loop, now, 0, ROUSE_NEVER, count_timer, &runs, NULL),
+	                 0);
 	ENV_UNTIL(env, runs == 2);
 	env_drain(env);
 	assert_int_equal(never, 0);

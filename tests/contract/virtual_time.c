@@ -12,13 +12,6 @@ static rouse_source add(struct env *env, rouse_ns deadline, rouse_ns period, rou
 	return source;
 }
 
-static void count(rouse_loop *loop, rouse_source self, rouse_ns deadline, void *data)
-{
-	(void)self;
-	assert_true(rouse_loop_now(loop) >= deadline);
-	++*(int *)data;
-}
-
 /* ---- T3 ------------------------------------------------------------------------------- */
 
 struct slow {
@@ -92,10 +85,10 @@ static void slack_shares_a_wakeup(void **state)
 	int runs = 0, last = 0;
 
 	for (rouse_ns i = 0; i < 10; i++)
-		assert_int_equal(rouse_timer_add(env->loop, now + MS + i * 100000, 0, 2 * MS, count,
-		                                 &runs, NULL),
+		assert_int_equal(rouse_timer_add(env->loop, now + MS + i * 100000, 0, 2 * MS,
+		                                 count_timer, &runs, NULL),
 		                 0);
-	add(env, now + 2500000, 0, count, &last);
+	add(env, now + 2500000, 0, count_timer, &last);
 	assert_int_equal(env_turn(env, ROUSE_NEVER), 11);
 	assert_int_equal(rouse_loop_now(env->loop), now + 2500000);
 	assert_int_equal(runs, 10);
@@ -112,9 +105,9 @@ static void timers_over_the_budget_do_not_wait_for_their_slack(void **state)
 	env_close(env);
 	env_open(env, 8);
 	for (int i = 0; i < 20; i++)
-		assert_int_equal(
-		        rouse_timer_add(env->loop, at, 0, i ? 1000 * MS : 0, count, &runs, NULL),
-		        0);
+		assert_int_equal(rouse_timer_add(env->loop, at, 0, i ? 1000 * MS : 0, count_timer,
+		                                 &runs, NULL),
+		                 0);
 	ENV_UNTIL(env, runs == 20);
 	assert_int_equal(rouse_loop_now(env->loop), at);
 }

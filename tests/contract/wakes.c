@@ -9,12 +9,6 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
-static void count(rouse_loop *loop, void *data)
-{
-	(void)loop;
-	++*(int *)data;
-}
-
 static rouse_waker *waker_for(struct env *env, rouse_wake_fn fn, void *data)
 {
 	rouse_waker *waker;
@@ -80,7 +74,7 @@ static void w4_wake_before_the_loop_ever_ran(void **state)
 {
 	struct env *env = *state;
 	int runs = 0;
-	rouse_waker *waker = waker_for(env, count, &runs);
+	rouse_waker *waker = waker_for(env, count_run, &runs);
 
 	assert_true(rouse_wake(waker) >= 0);
 	assert_int_equal(env_turn(env, ROUSE_NEVER), 1);
@@ -93,7 +87,7 @@ static void w5_one_wake_is_one_delivery(void **state)
 {
 	struct env *env = *state;
 	int runs = 0;
-	rouse_waker *waker = waker_for(env, count, &runs);
+	rouse_waker *waker = waker_for(env, count_run, &runs);
 
 	for (int i = 1; i <= 100; i++) {
 		assert_true(rouse_wake(waker) >= 0);
@@ -340,7 +334,7 @@ static void w10_a_full_doorbell_still_wakes(void **state)
 	struct env *env = *state;
 	const uint64_t full = UINT64_MAX - 1;
 	int runs = 0;
-	rouse_waker *waker = waker_for(env, count, &runs);
+	rouse_waker *waker = waker_for(env, count_run, &runs);
 	pthread_t thread;
 	void *failed;
 
@@ -383,7 +377,7 @@ static void a_cancelled_thread_still_rings(void **state)
 {
 	struct env *env = *state;
 	int runs = 0;
-	rouse_waker *waker = waker_for(env, count, &runs);
+	rouse_waker *waker = waker_for(env, count_run, &runs);
 	void *result;
 	pthread_t thread;
 
