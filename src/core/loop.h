@@ -128,7 +128,6 @@ void rouse__fd_dispatch(rouse_loop *loop);
 /* timer.c */
 void rouse__timers_gather(rouse_loop *loop);
 void rouse__timers_dispatch(rouse_loop *loop);
-void rouse__timers_finish(rouse_loop *loop);
 
 /* hook.c */
 rouse_ns rouse__hooks_prepare(rouse_loop *loop, unsigned flags);
