@@ -7,7 +7,18 @@
 /* rouse_task.reserved: whether the node is queued.  The public struct cannot have an atomic
  * member, C++ reads it too; so its one shared word is reached by the compiler's builtins. */
 #define mark_queued(task) __atomic_exchange_n(&(task)->reserved, 1, __ATOMIC_ACQ_REL)
-#define mark_free(task) __atomic_store_n(&(task)->reserved, 0, __ATOMIC_RELEASE)
+
+/* An exchange, as where PENDING is cleared: who is told "queued already" relies on a run that sees
+ * what he wrote, and a store may still be on its way when that run reads.  Only nodes of tasks and
+ * of stop are ever marked. */
+static void mark_free(rouse_task *task)
+{
+#ifdef ROUSE_MUTANT_STORE /* the litmus test must see this lose posts */
+	__atomic_store_n(&task->reserved, 0, __ATOMIC_RELEASE);
+#endif
+	if (__atomic_load_n(&task->reserved, __ATOMIC_RELAXED))
+		(void)__atomic_exchange_n(&task->reserved, 0, __ATOMIC_ACQ_REL);
+}
 
 rouse_remote *rouse_loop_remote(rouse_loop *loop)
 {

@@ -6,8 +6,12 @@
  * was written before it.  Whether it did is known without any clock: once all wakes of a
  * round have returned, one whole turn later the last value must have been read.
  *
- * Built twice.  With a relaxed look at PENDING in rouse_wake() the program must find losses;
- * that shows that it can.  Exit status: 0 nothing lost; 1 something; 77 only one processor.
+ * And the same of a task (LITMUS_TASK): a post that is told "queued already" counts on the one that
+ * is queued, as a stop does.
+ *
+ * Each is built twice.  With a relaxed look at PENDING in rouse_wake(), and with a mere store where
+ * a task's mark is cleared, the program must find losses; that shows that it can.  Exit status:
+ * 0 nothing lost; 1 something; 77 only one processor.
  */
 #include <rouse/rouse.h>
 
@@ -17,23 +21,79 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static rouse_waker *waker;
 static atomic_uint written; /* the data */
 static atomic_uint fired, judged;
 static atomic_int failed;
 static unsigned seen;
 
+static void look(void)
+{
+	seen = atomic_load_explicit(&written, memory_order_relaxed);
+}
+
+#ifdef LITMUS_TASK
+
+static rouse_remote *remote;
+
+static void run(rouse_loop *loop, rouse_task *task)
+{
+	(void)loop;
+	(void)task;
+	look();
+}
+
+static rouse_task task = {.run = run};
+
+static int wake(void)
+{
+	int result = rouse_post_task(remote, &task);
+
+	return result == ROUSE_EEXIST ? 0 : result;
+}
+
+static int begin(rouse_loop *loop)
+{
+	remote = rouse_loop_remote(loop);
+	return 0;
+}
+
+static void end(void)
+{
+	rouse_remote_unref(remote);
+}
+
+#else
+
+static rouse_waker *waker;
+
 static void woken(rouse_loop *loop, void *data)
 {
 	(void)loop;
 	(void)data;
-	seen = atomic_load_explicit(&written, memory_order_relaxed);
+	look();
 }
+
+static int wake(void)
+{
+	return rouse_wake(waker);
+}
+
+static int begin(rouse_loop *loop)
+{
+	return rouse_waker_create(loop, woken, NULL, &waker);
+}
+
+static void end(void)
+{
+	rouse_waker_unref(waker);
+}
+
+#endif
 
 static void write_and_wake(unsigned value)
 {
 	atomic_store_explicit(&written, value, memory_order_relaxed);
-	if (rouse_wake(waker) < 0)
+	if (wake() < 0)
 		atomic_store(&failed, 1);
 }
 
@@ -72,7 +132,7 @@ int main(int argc, char **argv)
 
 	if (processors() < 2)
 		return 77;
-	if (rouse_loop_create(NULL, &loop) || rouse_waker_create(loop, woken, NULL, &waker) ||
+	if (rouse_loop_create(NULL, &loop) || begin(loop) ||
 	    pthread_create(&thread, NULL, produce, &rounds))
 		return 2;
 	while (round < rounds && !(stop_after && lost >= stop_after)) {
@@ -90,7 +150,7 @@ int main(int argc, char **argv)
 	if (round < rounds)
 		return 1; /* seen enough; the producer is left where it waits */
 	pthread_join(thread, NULL);
-	rouse_waker_unref(waker);
+	end();
 	rouse_loop_destroy(loop);
 	return lost || atomic_load(&failed);
 }
