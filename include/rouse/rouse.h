@@ -205,10 +205,12 @@ ROUSE_API int rouse_loop_run(rouse_loop *loop);
 /**
  * One turn: prepare hooks, wait until `deadline`, check hooks, dispatch.
  *
- * Order within a turn is fixed: posted work and wakers, due timers by deadline, hooks, then
- * descriptors as the OS reported them.  At most max_batch of each kind run; what is left
- * over runs in the next turn, whose wait then does not block.  A source added during a turn
- * is first considered in the next one.
+ * Order within a turn is fixed: posted work and wakers, due timers by deadline, hooks,
+ * then descriptors as the OS reported them.  At most max_batch of each of these
+ * four run, of hooks max_batch each; what is left over runs in the next turn, whose wait then does
+ * not block, before what came later.  So however much there is of one kind, the others wait for
+ * one such batch of it at most; rouse_stats counts the turns in which that happened.  A source
+ * added during a turn is first considered in the next one.
  *
  * As a guest the loop may be turned from inside a callback (a modal dialog of the host):
  * that turn first finishes what the outer one had gathered, and does not call what is
@@ -536,8 +538,12 @@ typedef struct rouse_stats {
 	uint64_t wakes_spurious; /**< Waits that a doorbell ended with nothing to run. */
 	uint64_t wakes_failed;   /**< Doorbells that the OS refused. */
 	uint64_t posts_run;      /**< Posts, tasks and calls that ran. */
-	uint64_t timers_skipped; /**< Missed periods. */
-	uint64_t fds_dropped;    /**< Descriptors found closed while watched. */
+	uint64_t posts_cancelled; /**< Posts, tasks and calls that were cancelled. */
+	uint64_t timers_skipped;  /**< Missed periods. */
+	uint64_t fds_dropped;     /**< Descriptors found closed while watched. */
+	/* Turns that used up the budget of that kind and left some over; of hooks and descriptors:
+	 * that used it up, whether or not there were more. */
+	uint64_t posts_over, timers_over, hooks_over, fds_over;
 } rouse_stats;
 
 /** @return the poller's name, as in rouse_loop_options; static text; NULL for NULL.  Any
@@ -551,6 +557,10 @@ ROUSE_API ROUSE_ANY_THREAD const rouse_allocator *rouse_loop_allocator(const rou
 /** @return 0; ROUSE_EINVAL, ROUSE_EWRONGTHREAD; ROUSE_EABI, where `size` is larger than this
  *  library's struct and the tail is not zero.  @since 0.1 */
 ROUSE_API int rouse_loop_stats(const rouse_loop *loop, rouse_stats *stats);
+/** The same from any thread, and after the loop is destroyed: each counter is one that the
+ *  loop had lately, and they are not all of one moment.  @return 0; ROUSE_EINVAL, ROUSE_EABI.
+ *  @since 0.1 */
+ROUSE_API ROUSE_ANY_THREAD int rouse_remote_stats(const rouse_remote *remote, rouse_stats *stats);
 /** Pollers in this build, best first; NULL past the end.  @since 0.1 */
 ROUSE_API ROUSE_ANY_THREAD ROUSE_PURE const char *rouse_poller_name(unsigned index);
 /** Now, on the system's monotonic clock.  @since 0.1 */

@@ -69,7 +69,7 @@ int rouse__fd_watch(rouse_loop *loop, struct rouse__fd_source *fd)
 		return ROUSE_ENOMEM;
 	}
 	if (known)
-		loop->stats.fds_dropped++;
+		rouse__count(loop->remote, fds_dropped, 1);
 	return 0;
 }
 
@@ -107,7 +107,7 @@ void rouse__fd_resume(rouse_loop *loop, struct rouse__source *source)
 void rouse__fd_disown(rouse_loop *loop, struct rouse__source *source)
 {
 	disown(loop, &ROUSE__CONTAINER(source, struct rouse__fd_source, source)->watch);
-	loop->stats.fds_dropped++;
+	rouse__count(loop->remote, fds_dropped, 1);
 }
 
 static void note_ready(rouse_loop *loop, struct rouse__source *source, unsigned events)
@@ -204,7 +204,7 @@ void rouse__fd_dispatch(rouse_loop *loop)
 		events = fd->events ? seen.events & (fd->events | ROUSE_HANGUP | ROUSE_FDERROR) : 0;
 		if (!events)
 			continue;
-		loop->stats.callbacks++;
+		rouse__count(loop->remote, callbacks, 1);
 		rouse__enter(loop, &frame, source);
 		fd->fn(loop, (rouse_source){seen.id}, fd->watch.fd, events, fd->data);
 		rouse__leave(loop, &frame);

@@ -207,10 +207,10 @@ int rouse_loop_dispatch(rouse_loop *loop)
 		return ROUSE_EINVAL;
 	if (loop->no_turn)
 		return ROUSE_EBUSY;
-	before = loop->stats.callbacks;
+	before = rouse__callbacks(loop);
 	rouse__suspend_running(loop);
 	rouse__run_gathered(loop);
-	return (int)(loop->stats.callbacks - before);
+	return (int)(rouse__callbacks(loop) - before);
 }
 
 int rouse_loop_take_stop(rouse_loop *loop)

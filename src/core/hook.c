@@ -215,6 +215,7 @@ int rouse__hooks_work(const rouse_loop *loop)
 void rouse__hooks_dispatch(rouse_loop *loop)
 {
 	struct hook *hook;
+	int over = 0;
 
 	while ((hook = first_with_work(loop))) {
 		struct rouse__frame frame;
@@ -226,7 +227,10 @@ void rouse__hooks_dispatch(rouse_loop *loop)
 		rouse__enter(loop, &frame, &hook->fd.source);
 		handled = hook->does.dispatch(loop, name_of(hook), loop->max_batch, hook->data);
 		rouse__leave(loop, &frame);
+		over |= handled >= (int)loop->max_batch;
 		if (handled > 0)
-			loop->stats.callbacks += (unsigned)handled;
+			rouse__count(loop->remote, callbacks, (unsigned)handled);
 	}
+	if (over)
+		rouse__count(loop->remote, hooks_over, 1);
 }

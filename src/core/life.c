@@ -104,7 +104,7 @@ static void cancel_queued(rouse_loop *loop)
 
 	while ((task = loop->todo)) {
 		loop->todo = task->next;
-		rouse__task_cancel(task);
+		rouse__task_cancel(loop, task);
 	}
 }
 

@@ -47,7 +47,9 @@ int rouse__look(rouse_loop *loop, rouse_ns deadline)
 	loop->batch_next = loop->batch_count = 0;
 	loop->rung = 0;
 	error = loop->ops->wait(loop->poller, deadline, loop);
-	loop->stats.turns++;
+	if (loop->batch_count == loop->max_batch)
+		rouse__count(loop->remote, fds_over, 1);
+	rouse__count(loop->remote, turns, 1);
 	if (loop->rung)
 		loop->self_rung = 0;
 	return error;
@@ -76,7 +78,7 @@ void rouse__gather(rouse_loop *loop)
 	rouse__timers_gather(loop);
 	rouse__hooks_check(loop);
 	if (loop->rung && !rouse__gathered(loop))
-		loop->stats.wakes_spurious++;
+		rouse__count(loop->remote, wakes_spurious, 1);
 	loop->rung = 0;
 }
 
@@ -101,6 +103,8 @@ static void run_posted(rouse_loop *loop)
 		rouse__task_run(loop, task);
 		rouse__leave(loop, &frame);
 	}
+	if (loop->todo)
+		rouse__count(loop->remote, posts_over, 1);
 	rouse__slab_give(&loop->remote->posts, &loop->spent_posts);
 }
 
@@ -123,7 +127,7 @@ int rouse_loop_turn(rouse_loop *loop, rouse_ns deadline)
 		return error;
 	if (loop->no_turn || (loop->frames && !loop->hosted))
 		return ROUSE_EBUSY;
-	before = loop->stats.callbacks;
+	before = rouse__callbacks(loop);
 	rouse__suspend_running(loop);
 	if (rouse__gathered(loop)) {
 		rouse__run_gathered(loop);
@@ -139,7 +143,7 @@ int rouse_loop_turn(rouse_loop *loop, rouse_ns deadline)
 
 		error = error ? error : settled;
 	}
-	return error ? error : (int)(loop->stats.callbacks - before);
+	return error ? error : (int)(rouse__callbacks(loop) - before);
 }
 
 int rouse_loop_run(rouse_loop *loop)

@@ -102,12 +102,15 @@ struct rouse_loop {
 	unsigned char has_fd;    /* the descriptor was asked for */
 	unsigned char carries;   /* and carries the deadline */
 	unsigned char self_rung; /* and was rung by the loop itself */
-
-	rouse_stats stats;
 };
 
 /* 0; ROUSE_EINVAL for NULL; ROUSE_EWRONGTHREAD. */
 int rouse__check_owner(const rouse_loop *loop);
+
+static inline uint64_t rouse__callbacks(const rouse_loop *loop)
+{
+	return rouse__counted(&loop->remote->counters.counted[ROUSE__COUNTER(callbacks)]);
+}
 
 /* source.c */
 struct rouse__source *rouse__source_find(const rouse_loop *loop, rouse_source name);
@@ -137,11 +140,12 @@ void rouse__hooks_dispatch(rouse_loop *loop);
 
 /* post.c: a node off the queue */
 void rouse__task_run(rouse_loop *loop, rouse_task *task);
-void rouse__task_cancel(rouse_task *task);
+void rouse__task_cancel(rouse_loop *loop, rouse_task *task);
 void rouse__stop_run(rouse_loop *loop, rouse_task *task);
 
 /* waker.c */
 void rouse__waker_run(rouse_loop *loop, rouse_task *task);
+void rouse__waker_cancel(rouse_task *task);
 void rouse__wakers_close(rouse_loop *loop);
 
 /* loop.c: the steps of a turn, for guest.c too */

@@ -70,19 +70,30 @@ void rouse__stop_run(rouse_loop *loop, rouse_task *task)
 	loop->stop = 1;
 }
 
+static int is_users(const rouse_task *task)
+{
+	return task->run != rouse__waker_run && task->run != rouse__stop_run;
+}
+
 /* A node is its owner's again before it runs: it may post itself anew, or free itself. */
 void rouse__task_run(rouse_loop *loop, rouse_task *task)
 {
-	if (task->run != rouse__waker_run && task->run != rouse__stop_run) {
-		loop->stats.posts_run++;
-		loop->stats.callbacks++;
+	if (is_users(task)) {
+		rouse__count(loop->remote, posts_run, 1);
+		rouse__count(loop->remote, callbacks, 1);
 	}
 	mark_free(task);
 	task->run(loop, task);
 }
 
-void rouse__task_cancel(rouse_task *task)
+void rouse__task_cancel(rouse_loop *loop, rouse_task *task)
 {
+	if (task->run == rouse__waker_run) {
+		rouse__waker_cancel(task);
+		return;
+	}
+	if (is_users(task))
+		rouse__count(loop->remote, posts_cancelled, 1);
 	mark_free(task);
 	if (task->cancel)
 		task->cancel(task);
@@ -167,8 +178,8 @@ static int call_inline(rouse_remote *remote, rouse_post_fn fn, void *data)
 
 	if (rouse__remote_closed(remote))
 		return ROUSE_ECLOSED;
-	loop->stats.posts_run++;
-	loop->stats.callbacks++;
+	rouse__count(remote, posts_run, 1);
+	rouse__count(remote, callbacks, 1);
 	rouse__enter(loop, &frame, NULL);
 	fn(loop, data);
 	rouse__leave(loop, &frame);

@@ -25,8 +25,8 @@ int rouse__remote_create(const rouse_allocator *allocator, rouse_remote **ret_re
 	}
 	atomic_init(&remote->word, EMPTY);
 	atomic_init(&remote->references, 1);
-	atomic_init(&remote->rings, 0);
-	atomic_init(&remote->failed_rings, 0);
+	for (size_t i = 0; i < ROUSE__COUNTERS; i++)
+		atomic_init(&remote->counters.counted[i], 0);
 	remote->owner = rouse__thread_serial();
 	remote->allocator = *allocator;
 	rouse__slab_init(&remote->posts, &remote->allocator, sizeof(struct rouse__post));
@@ -59,10 +59,10 @@ rouse_remote *rouse_remote_unref(rouse_remote *remote)
 static int ring(rouse_remote *remote)
 {
 	if (rouse__doorbell_ring(remote->doorbell)) {
-		atomic_fetch_add_explicit(&remote->failed_rings, 1, memory_order_relaxed);
+		rouse__count_shared(remote, wakes_failed);
 		return ROUSE_EOS;
 	}
-	atomic_fetch_add_explicit(&remote->rings, 1, memory_order_relaxed);
+	rouse__count_shared(remote, wakes_sent);
 	return 1;
 }
 

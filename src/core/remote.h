@@ -26,6 +26,7 @@
 #ifndef ROUSE_CORE_REMOTE_H
 #define ROUSE_CORE_REMOTE_H
 
+#include "core/counters.h"
 #include "core/slab.h"
 
 #include <stdatomic.h>
@@ -44,7 +45,7 @@ struct rouse_remote {
 	rouse_allocator allocator;
 	struct rouse__slab posts;
 	rouse_task stop;
-	_Atomic uint64_t rings, failed_rings;
+	struct rouse__counters counters;
 };
 
 int rouse__remote_create(const rouse_allocator *allocator, rouse_remote **ret_remote);

@@ -48,21 +48,26 @@ rouse_ns rouse_loop_now(const rouse_loop *loop)
 
 int rouse_loop_stats(const rouse_loop *loop, rouse_stats *stats)
 {
-	rouse_stats now;
-	size_t size;
 	int error = rouse__check_owner(loop);
 
-	if (error)
-		return error;
+	return error ? error : rouse_remote_stats(loop->remote, stats);
+}
+
+int rouse_remote_stats(const rouse_remote *remote, rouse_stats *stats)
+{
+	rouse_stats now;
+	size_t size;
+
+	if (!remote)
+		return ROUSE_EINVAL;
 	if (!stats || stats->size < sizeof stats->size)
 		return ROUSE_EINVAL;
 	size = stats->size;
 	if (!rouse__sized_tail_zero(stats, size, sizeof now))
 		return ROUSE_EABI;
-	now = loop->stats;
 	now.size = size;
-	now.wakes_sent = atomic_load_explicit(&loop->remote->rings, memory_order_relaxed);
-	now.wakes_failed = atomic_load_explicit(&loop->remote->failed_rings, memory_order_relaxed);
+	for (size_t i = 0; i < ROUSE__COUNTERS; i++)
+		(&now.turns)[i] = rouse__counted(&remote->counters.counted[i]);
 	memcpy(stats, &now, size < sizeof now ? size : sizeof now);
 	return 0;
 }

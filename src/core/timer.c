@@ -140,6 +140,8 @@ void rouse__timers_gather(rouse_loop *loop)
 		rouse__list_append(&loop->due, &timer->due);
 	}
 	loop->late_timers = rouse__heap_first(&loop->timers) <= now;
+	if (loop->late_timers)
+		rouse__count(loop->remote, timers_over, 1);
 }
 
 /* The deadline after this one that has not been missed yet. */
@@ -153,7 +155,7 @@ static void advance(rouse_loop *loop, struct timer *timer)
 	}
 	now = loop->ops->now(loop->poller);
 	missed = now > timer->deadline ? (now - timer->deadline) / timer->period : 0;
-	loop->stats.timers_skipped += missed;
+	rouse__count(loop->remote, timers_skipped, missed);
 	timer->deadline = sum(sum(timer->deadline, missed * timer->period), timer->period);
 }
 
@@ -166,7 +168,7 @@ void rouse__timers_dispatch(rouse_loop *loop)
 
 		rouse__list_unlink(&timer->due);
 		advance(loop, timer);
-		loop->stats.callbacks++;
+		rouse__count(loop->remote, callbacks, 1);
 		rouse__enter(loop, &frame, &timer->source);
 		timer->source.suspended = 1;
 		timer->fn(loop, (rouse_source){timer->source.id}, deadline, timer->data);

@@ -111,7 +111,7 @@ static void unlist(rouse_waker *waker)
 	put(waker);
 }
 
-static void cancel(rouse_task *task)
+void rouse__waker_cancel(rouse_task *task)
 {
 	put(ROUSE__CONTAINER(task, rouse_waker, task));
 }
@@ -134,7 +134,6 @@ int rouse_waker_create(rouse_loop *loop, rouse_wake_fn fn, void *data, rouse_wak
 	atomic_init(&waker->users, 1);
 	atomic_init(&waker->references, 2);
 	waker->task.run = rouse__waker_run;
-	waker->task.cancel = cancel;
 	waker->remote = rouse_remote_ref(loop->remote);
 	waker->fn = fn;
 	waker->data = data;
@@ -169,10 +168,10 @@ static void call(rouse_loop *loop, rouse_waker *waker)
 {
 	struct rouse__frame frame;
 
-	loop->stats.wakes_served++;
+	rouse__count(loop->remote, wakes_served, 1);
 	if (!waker->fn)
 		return;
-	loop->stats.callbacks++;
+	rouse__count(loop->remote, callbacks, 1);
 	waker->running = 1;
 	rouse__enter(loop, &frame, NULL);
 	waker->fn(loop, waker->data);
