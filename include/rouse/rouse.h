@@ -403,6 +403,15 @@ ROUSE_API ROUSE_ANY_THREAD ROUSE_MUST_USE int rouse_call(rouse_remote *remote, r
                                                          void *data);
 
 /**
+ * Cancel every rouse_post() still queued with this `data`: each one's cancel function runs here,
+ * in the order of the posts, and may do all that a callback may, but not turn the loop.
+ *
+ * @return how many; ROUSE_EWRONGTHREAD, ROUSE_EINVAL.
+ * @since 0.1
+ */
+ROUSE_API int rouse_cancel_posts(rouse_loop *loop, const void *data);
+
+/**
  * rouse_loop_stop() from any thread, in order after this thread's earlier posts; stops coalesce,
  * and where one is queued already this one is that.
  *

@@ -65,8 +65,8 @@ static int more_than_one(const rouse_loop *loop)
 {
 	unsigned things = 0;
 
-	if (loop->todo)
-		things += loop->todo->next ? 2 : 1;
+	if (loop->todo.first)
+		things += loop->todo.first->next ? 2 : 1;
 	if (!rouse__list_empty(&loop->due))
 		things += loop->due.next->next != &loop->due ? 2 : 1;
 	return things > 1 || (things == 1 && loop->batch_next < loop->batch_count);

@@ -39,6 +39,24 @@ static int check_options(rouse_loop_options *ours, const rouse_loop_options *the
 	return 0;
 }
 
+/* What a turn took and did not run is older than what the queue still held. */
+static void cancel_queued(rouse_loop *loop)
+{
+	while (loop->todo.first)
+		rouse__task_cancel(loop, rouse__tasks_pop(&loop->todo));
+}
+
+/* Cancel and release are the user's: they may use the loop, but neither turn nor destroy it,
+ * and its closed queue keeps them from adding anything. */
+static void close_queue(rouse_loop *loop)
+{
+	loop->no_turn = 1;
+	rouse__tasks_move(&loop->todo, &loop->later);
+	rouse__tasks_append(&loop->todo, rouse__remote_close(loop->remote));
+	rouse__wakers_close(loop);
+	cancel_queued(loop);
+}
+
 int rouse_loop_create(const rouse_loop_options *options, rouse_loop **ret_loop)
 {
 	rouse_loop_options with;
@@ -66,7 +84,8 @@ int rouse_loop_create(const rouse_loop_options *options, rouse_loop **ret_loop)
 	rouse__list_init(&loop->hooks);
 	rouse__list_init(&loop->wakers);
 	rouse__list_init(&loop->due);
-	loop->todo_end = &loop->todo;
+	rouse__tasks_init(&loop->todo);
+	rouse__tasks_init(&loop->later);
 
 	error = ROUSE_ENOMEM;
 	loop->batch = rouse__alloc(&loop->allocator, loop->max_batch * sizeof *loop->batch);
@@ -97,17 +116,6 @@ no_batch:
 	return error;
 }
 
-/* What a turn took and did not run is older than what the queue still held. */
-static void cancel_queued(rouse_loop *loop)
-{
-	rouse_task *task;
-
-	while ((task = loop->todo)) {
-		loop->todo = task->next;
-		rouse__task_cancel(loop, task);
-	}
-}
-
 static void remove_sources(rouse_loop *loop)
 {
 	for (uint32_t i = 0; i < loop->sources.count; i++)
@@ -125,13 +133,8 @@ int rouse_loop_destroy(rouse_loop *loop)
 		return error;
 	if (loop->frames)
 		return ROUSE_EBUSY;
-	/* Cancel and release are the user's: they may use the loop, but neither turn nor
-	 * destroy it, and its closed queue keeps them from adding anything. */
 	rouse__enter(loop, &frame, NULL);
-	loop->no_turn = 1;
-	*loop->todo_end = rouse__remote_close(loop->remote);
-	rouse__wakers_close(loop);
-	cancel_queued(loop);
+	close_queue(loop);
 	remove_sources(loop);
 	rouse__leave(loop, &frame);
 

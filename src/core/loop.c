@@ -34,7 +34,7 @@ rouse_ns rouse__look_ahead(rouse_loop *loop, unsigned flags)
 {
 	rouse_ns until = rouse__hooks_prepare(loop, flags);
 
-	if (rouse__gathered(loop) || loop->todo || loop->late_timers)
+	if (rouse__gathered(loop) || loop->todo.first || loop->later.first || loop->late_timers)
 		return 0;
 	return earlier(until, rouse__heap_latest(&loop->timers));
 }
@@ -71,9 +71,8 @@ static int wait_until(rouse_loop *loop, rouse_ns deadline)
 
 void rouse__gather(rouse_loop *loop)
 {
-	*loop->todo_end = rouse__remote_take(loop->remote, loop->hosted);
-	while (*loop->todo_end)
-		loop->todo_end = &(*loop->todo_end)->next;
+	rouse__tasks_move(&loop->todo, &loop->later);
+	rouse__tasks_append(&loop->todo, rouse__remote_take(loop->remote, loop->hosted));
 	loop->todo_budget = loop->max_batch;
 	rouse__timers_gather(loop);
 	rouse__hooks_check(loop);
@@ -84,7 +83,7 @@ void rouse__gather(rouse_loop *loop)
 
 int rouse__gathered(const rouse_loop *loop)
 {
-	return (loop->todo && loop->todo_budget) || !rouse__list_empty(&loop->due) ||
+	return (loop->todo.first && loop->todo_budget) || !rouse__list_empty(&loop->due) ||
 	       loop->batch_next < loop->batch_count || rouse__hooks_work(loop);
 }
 
@@ -92,18 +91,15 @@ static void run_posted(rouse_loop *loop)
 {
 	struct rouse__frame frame;
 
-	while (loop->todo && loop->todo_budget) {
-		rouse_task *task = loop->todo;
+	while (loop->todo.first && loop->todo_budget) {
+		rouse_task *task = rouse__tasks_pop(&loop->todo);
 
-		loop->todo = task->next;
-		if (!loop->todo)
-			loop->todo_end = &loop->todo;
 		loop->todo_budget--;
 		rouse__enter(loop, &frame, NULL);
 		rouse__task_run(loop, task);
 		rouse__leave(loop, &frame);
 	}
-	if (loop->todo)
+	if (loop->todo.first)
 		rouse__count(loop->remote, posts_over, 1);
 	rouse__slab_give(&loop->remote->posts, &loop->spent_posts);
 }

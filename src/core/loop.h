@@ -12,6 +12,7 @@
 #include "base/slots.h"
 #include "core/poller.h"
 #include "core/remote.h"
+#include "core/tasks.h"
 
 /* ---- Sources --------------------------------------------------------------- */
 
@@ -82,13 +83,15 @@ struct rouse_loop {
 	struct rouse__list wakers;
 
 	/* Gathered. */
-	rouse_task *todo, **todo_end; /* posted work and wakers, oldest first */
-	unsigned todo_budget;         /* how many of them this turn may still run */
-	struct rouse__list due;       /* timers, by deadline */
-	unsigned char late_timers;    /* more were due than the budget let leave the heap */
+	struct rouse__tasks todo;  /* posted work and wakers, oldest first */
+	unsigned todo_budget;      /* how many of them this turn may still run */
+	struct rouse__list due;    /* timers, by deadline */
+	unsigned char late_timers; /* more were due than the budget let leave the heap */
 	struct rouse__reported *batch;
 	unsigned batch_next, batch_count;
 	/* and each hook's `work` */
+
+	struct rouse__tasks later; /* taken off the queue, but of the next turn */
 
 	struct rouse__slab_chain spent_posts;
 	struct rouse__frame *frames;   /* the innermost callback */

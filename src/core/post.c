@@ -204,3 +204,70 @@ int rouse_call(rouse_remote *remote, rouse_post_fn fn, void *data)
 	rouse__gate_wait(&call.done);
 	return call.result;
 }
+
+/* ---- Cancelling --------------------------------------------------------------- */
+
+static int is_post_of(const rouse_task *task, const void *data)
+{
+	return task->run == run_post &&
+	       ROUSE__CONTAINER(task, const struct rouse__post, task)->data == data;
+}
+
+/* From one list to the end of another, in order. */
+static void pick(struct rouse__tasks *from, const void *data, struct rouse__tasks *to)
+{
+	rouse_task **link = &from->first;
+
+	while (*link) {
+		rouse_task *task = *link;
+
+		if (!is_post_of(task, data)) {
+			link = &task->next;
+			continue;
+		}
+		*link = task->next;
+		task->next = NULL;
+		rouse__tasks_append(to, task);
+	}
+	from->end = link;
+}
+
+static void cancel_picked(rouse_loop *loop, rouse_task *task)
+{
+	struct rouse__post *post = ROUSE__CONTAINER(task, struct rouse__post, task);
+	void (*cancel)(void *data) = post->cancel;
+	void *data = post->data;
+
+	rouse__count(loop->remote, posts_cancelled, 1);
+	rouse__slab_collect(&loop->spent_posts, &post->node);
+	if (cancel)
+		cancel(data);
+}
+
+int rouse_cancel_posts(rouse_loop *loop, const void *data)
+{
+	struct rouse__tasks picked;
+	struct rouse__frame frame;
+	unsigned char before;
+	int count = 0, error = rouse__check_owner(loop);
+
+	if (error)
+		return error;
+	rouse__tasks_init(&picked);
+	if (!rouse__remote_closed(loop->remote))
+		rouse__tasks_append(&loop->later, rouse__remote_take(loop->remote, loop->hosted));
+	pick(&loop->todo, data, &picked);
+	pick(&loop->later, data, &picked);
+
+	rouse__enter(loop, &frame, NULL);
+	before = loop->no_turn;
+	loop->no_turn = 1;
+	while (picked.first) {
+		cancel_picked(loop, rouse__tasks_pop(&picked));
+		count++;
+	}
+	loop->no_turn = before;
+	rouse__leave(loop, &frame);
+	rouse__slab_give(&loop->remote->posts, &loop->spent_posts);
+	return count;
+}

@@ -96,16 +96,19 @@ int rouse__remote_doze(rouse_remote *remote)
 	                                               memory_order_acq_rel, memory_order_relaxed);
 }
 
+static rouse_task *first_of(uintptr_t word)
+{
+	return word == EMPTY || word == ASLEEP || word == CLOSED ? NULL : (rouse_task *)word;
+}
+
 int rouse__remote_waiting(const rouse_remote *remote)
 {
-	uintptr_t word = atomic_load_explicit(&remote->word, memory_order_acquire);
-
-	return word != EMPTY && word != ASLEEP && word != CLOSED;
+	return first_of(atomic_load_explicit(&remote->word, memory_order_acquire)) != NULL;
 }
 
 static rouse_task *oldest_first(uintptr_t word)
 {
-	rouse_task *task = word == ASLEEP ? NULL : (rouse_task *)word;
+	rouse_task *task = first_of(word);
 	rouse_task *list = NULL;
 
 	while (task) {

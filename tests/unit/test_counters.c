@@ -121,9 +121,10 @@ static void never_backwards_while_the_loop_runs(void **state)
 
 		assert_int_equal(pthread_create(&thread, NULL, watch_counters, &w), 0);
 		while (atomic_load(&w.looks) < 1000) {
-			for (int i = 0; i < 2; i++)
+			for (int i = 0; i < 5; i++)
 				assert_int_equal(rouse_post(remote, ignore_call, &data, NULL), 0);
 			assert_int_equal(rouse_loop_turn(loop, 0), 2);
+			assert_int_equal(rouse_cancel_posts(loop, &data), 3);
 		}
 		assert_int_equal(rouse_loop_destroy(loop), 0);
 		atomic_store(&w.stop, 1);
@@ -191,7 +192,12 @@ static void posts_tasks_and_calls_that_were_cancelled(void **state)
 
 		for (int i = 0; i < 3; i++)
 			assert_int_equal(rouse_post(remote, ignore_call, &data, NULL), 0);
-		assert_int_equal(stats_of(loop).posts_cancelled, 0);
+		assert_int_equal(rouse_cancel_posts(loop, &data), 3);
+		assert_int_equal(stats_of(loop).posts_cancelled, 3);
+		assert_int_equal(rouse_cancel_posts(loop, &data), 0);
+		assert_int_equal(stats_of(loop).posts_cancelled, 3);
+		assert_int_equal(stats_of(loop).posts_run, 0);
+		assert_int_equal(stats_of(loop).callbacks, 0);
 		/* No waker is one of them. */
 		assert_int_equal(rouse_waker_create(loop, ignore_call, NULL, &waker), 0);
 		assert_true(rouse_wake(waker) >= 0);

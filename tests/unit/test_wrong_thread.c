@@ -78,6 +78,11 @@ static int take_stop(void)
 	return rouse_loop_take_stop(f.loop);
 }
 
+static int cancel_posts(void)
+{
+	return rouse_cancel_posts(f.loop, NULL);
+}
+
 static int create_waker(void)
 {
 	return rouse_waker_create(f.loop, count_call, &f.woken, &f.out.waker);
@@ -158,6 +163,7 @@ static const struct row {
         ROW(rouse_loop_check, check),
         ROW(rouse_loop_dispatch, dispatch),
         ROW(rouse_loop_take_stop, take_stop),
+        ROW(rouse_cancel_posts, cancel_posts),
         ROW(rouse_waker_create, create_waker),
         ROW(rouse_waker_close, close_waker),
         ROW(rouse_fd_add, add_fd),
