@@ -240,7 +240,8 @@ ROUSE_API int rouse_loop_stop(rouse_loop *loop);
  * The one descriptor a host watches for reading.  Level triggered and complete: readable
  * while there is work, timers and posts included.  From the first call, or the first
  * rouse_loop_prepare(), the loop is a guest.  After a wakeup: rouse_loop_turn(loop, 0),
- * which is check, dispatch, prepare(0).  The descriptor is the loop's and lives as long.
+ * which is check, dispatch, prepare(0).  The descriptor is the loop's and lives as long.  On
+ * "epoll" it is a set that holds a set, of five levels that the system allows.
  *
  * @return 0; ROUSE_ENOTSUP where the poller has no one descriptor to watch (poll, null);
  *         ROUSE_EINVAL, ROUSE_EWRONGTHREAD, ROUSE_ENOMEM, ROUSE_EOS.
@@ -427,9 +428,12 @@ ROUSE_API ROUSE_ANY_THREAD ROUSE_SIGNAL_SAFE int rouse_remote_stop(rouse_remote 
  *
  * The descriptor stays the caller's and must stay open until removed; it
  * should be non-blocking, because readiness may be stale.  One that was closed while watched
- * leaves its number free to be added anew (on "poll" not that of an eventfd, timerfd or their
- * like, which cannot be told apart: ROUSE_EEXIST); but while a duplicate of it is open, in a
- * forked child too, epoll goes on reporting it and the loop turns for nothing.
+ * leaves its number free to be added anew, and on "epoll" is never mistaken for that number's next
+ * owner; on "poll" it is, until that number is added (but not that of an eventfd, timerfd or
+ * their like, which cannot be told apart: ROUSE_EEXIST).  Where the loop finds out, because a poll
+ * says so or because epoll goes on reporting it (a duplicate is open somewhere, in a forked child
+ * for one), it reports ROUSE_FDERROR once and then drops it: the source stays until removed, and is
+ * not called again.
  *
  * @param events     ROUSE_READABLE | ROUSE_WRITABLE | ROUSE_HANGUP; 0: paused.
  * @param ret_source May be NULL: the source lives as long as the loop.

@@ -16,7 +16,9 @@ struct rouse__watch {
 	uint64_t id;     /* what the door is told */
 	unsigned events; /* what the poller watches for now; 0: parked */
 	int in_poller;
-	size_t place; /* the poller's own */
+	/* The poller's own. */
+	size_t place;
+	unsigned reports;
 };
 
 struct rouse__poller_config {
@@ -45,8 +47,7 @@ struct rouse__poller_ops {
 	/* A parked watch reports nothing, not even a hang-up.  Parking never fails, nor does
 	 * waking up what was parked. */
 	int (*set)(struct rouse__poller *poller, struct rouse__watch *watch, unsigned events);
-	/* Never fails: a descriptor that was closed behind our back is forgotten all the same,
-	 * unless a duplicate of it is still open. */
+	/* Never fails: a descriptor that was closed behind our back is forgotten all the same. */
 	void (*remove)(struct rouse__poller *poller, struct rouse__watch *watch);
 
 	/*

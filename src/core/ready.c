@@ -2,23 +2,43 @@
 
 #include "core/loop.h"
 
-#include <assert.h>
-
-void rouse__ready(rouse_loop *loop, uint64_t id, unsigned events)
+static struct rouse__fd_source *source_of(struct rouse__watch *watch)
 {
-	struct rouse__source *source = rouse__slots_find(&loop->sources, id);
-
-	if (source)
-		source->ops->ready(loop, source, events);
+	return ROUSE__CONTAINER(watch, struct rouse__fd_source, watch);
 }
 
-void rouse__ready_closed(rouse_loop *loop, uint64_t id)
+struct rouse__watch *rouse__watch_named(const rouse_loop *loop, uint64_t id)
 {
 	struct rouse__source *source = rouse__slots_find(&loop->sources, id);
+	struct rouse__watch *watch;
 
-	assert(source);
-	rouse__fd_disown(loop, source);
-	source->ops->ready(loop, source, ROUSE_FDERROR);
+	if (!source)
+		return NULL;
+	watch = &ROUSE__CONTAINER(source, struct rouse__fd_source, source)->watch;
+	return watch->in_poller ? watch : NULL;
+}
+
+struct rouse__watch *rouse__watch_from(const rouse_loop *loop, rouse_fd fd)
+{
+	for (size_t n = (size_t)fd; n < loop->by_fd_count; n++)
+		if (loop->by_fd[n] && loop->by_fd[n]->in_poller)
+			return loop->by_fd[n];
+	return NULL;
+}
+
+void rouse__ready(rouse_loop *loop, struct rouse__watch *watch, unsigned events)
+{
+	struct rouse__fd_source *fd = source_of(watch);
+
+	fd->source.ops->ready(loop, &fd->source, events);
+}
+
+void rouse__ready_closed(rouse_loop *loop, struct rouse__watch *watch)
+{
+	struct rouse__fd_source *fd = source_of(watch);
+
+	rouse__fd_disown(loop, &fd->source);
+	fd->source.ops->ready(loop, &fd->source, ROUSE_FDERROR);
 }
 
 void rouse__ready_rung(rouse_loop *loop)

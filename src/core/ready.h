@@ -4,10 +4,17 @@
 
 #include <rouse/rouse.h>
 
+struct rouse__watch;
+
+/* The watch of that name, if a source still has it in the poller. */
+struct rouse__watch *rouse__watch_named(const rouse_loop *loop, uint64_t id);
+/* The first watch in the poller with this number or a larger one; NULL past the last. */
+struct rouse__watch *rouse__watch_from(const rouse_loop *loop, rouse_fd fd);
+
 /* `events` may hold more than was asked for; the door keeps what is wanted. */
-void rouse__ready(rouse_loop *loop, uint64_t id, unsigned events);
-/* As above for a descriptor that was found closed: the poller has forgotten it. */
-void rouse__ready_closed(rouse_loop *loop, uint64_t id);
+void rouse__ready(rouse_loop *loop, struct rouse__watch *watch, unsigned events);
+/* As above for a descriptor that was found closed: its number is nobody's. */
+void rouse__ready_closed(rouse_loop *loop, struct rouse__watch *watch);
 /* The doorbell ended the wait. */
 void rouse__ready_rung(rouse_loop *loop);
 

@@ -5,30 +5,17 @@
  * mask, but an edge of them is reported once at most, and the door then drops it.  So parking
  * and waking up are changes of a mask, which need no memory and cannot fail.
  */
+#include "poller/epoll.h"
+
 #include "base/alloc.h"
 #include "core/doorbell.h"
 #include "core/fault.h"
-#include "core/poller.h"
-#include "core/ready.h"
 #include "os/os.h"
 
 #include <errno.h>
 #include <stdatomic.h>
-#include <sys/epoll.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
-
-/* Names of sources have a generation in their upper half; these have none. */
-enum { DOORBELL = 0, TIMER = 1 };
-
-struct rouse__poller {
-	const rouse_allocator *allocator;
-	int epoll, doorbell, timer; /* timer: -1 until needed */
-	int edges;                  /* each ring makes one; else the doorbell is absorbed */
-	rouse_ns armed;
-	int max_events;
-	struct epoll_event events[];
-};
 
 static size_t size_for(unsigned max_batch)
 {
@@ -36,13 +23,6 @@ static size_t size_for(unsigned max_batch)
 }
 
 /* ---- The doorbell ----------------------------------------------------------- */
-
-static int control(struct rouse__poller *p, int op, int fd, uint32_t mask, uint64_t id)
-{
-	struct epoll_event event = {.events = mask, .data.u64 = id};
-
-	return ROUSE__SYS(ROUSE__EPOLL_CTL, epoll_ctl(p->epoll, op, fd, &event)) ? errno : 0;
-}
 
 static int rings_once(struct rouse__poller *p)
 {
@@ -68,12 +48,15 @@ static int makes_edges(struct rouse__poller *p)
 
 static int join_doorbell(struct rouse__poller *p)
 {
-	int error = control(p, EPOLL_CTL_ADD, p->doorbell, EPOLLIN | EPOLLET, DOORBELL);
+	int error = rouse__epoll_control(p->epoll, EPOLL_CTL_ADD, p->doorbell, EPOLLIN | EPOLLET,
+	                                 ROUSE__EPOLL_DOORBELL);
 
 	if (error)
 		return error;
 	p->edges = makes_edges(p);
-	return p->edges ? 0 : control(p, EPOLL_CTL_MOD, p->doorbell, EPOLLIN, DOORBELL);
+	return p->edges ? 0
+	                : rouse__epoll_control(p->epoll, EPOLL_CTL_MOD, p->doorbell, EPOLLIN,
+	                                       ROUSE__EPOLL_DOORBELL);
 }
 
 static int create(const struct rouse__poller_config *config, struct rouse__poller **ret)
@@ -87,9 +70,10 @@ static int create(const struct rouse__poller_config *config, struct rouse__polle
 	p->allocator = config->allocator;
 	p->doorbell = config->doorbell;
 	p->timer = -1;
+	p->outer = -1;
 	p->armed = ROUSE_NEVER;
 	p->max_events = (int)config->max_batch;
-	p->epoll = rouse__fd_adopt(ROUSE__SYS(ROUSE__EPOLL_CREATE, epoll_create1(EPOLL_CLOEXEC)));
+	p->epoll = rouse__epoll_new_set();
 	if (p->epoll < 0) {
 		error = errno;
 		goto no_epoll;
@@ -111,26 +95,13 @@ static void destroy(struct rouse__poller *p)
 {
 	if (p->timer >= 0)
 		close(p->timer);
+	if (p->outer >= 0)
+		close(p->outer);
 	close(p->epoll);
 	rouse__free(p->allocator, p, size_for((unsigned)p->max_events));
 }
 
 /* ---- Descriptors ------------------------------------------------------------ */
-
-static uint32_t mask_for(unsigned events)
-{
-	uint32_t mask = 0;
-
-	if (!events)
-		return EPOLLET;
-	if (events & ROUSE_READABLE)
-		mask |= EPOLLIN;
-	if (events & ROUSE_WRITABLE)
-		mask |= EPOLLOUT;
-	if (events & ROUSE_HANGUP)
-		mask |= EPOLLRDHUP;
-	return mask;
-}
 
 static unsigned events_of(uint32_t mask)
 {
@@ -147,10 +118,17 @@ static unsigned events_of(uint32_t mask)
 	return events;
 }
 
+static void leave(struct rouse__poller *p, struct rouse__watch *watch)
+{
+	rouse__epoll_mark_gone(p, watch, 0);
+	watch->in_poller = 0;
+}
+
 static int add(struct rouse__poller *p, struct rouse__watch *watch, unsigned events,
                struct rouse__watch *known)
 {
-	int error = control(p, EPOLL_CTL_ADD, watch->fd, mask_for(events), watch->id);
+	int error = rouse__epoll_control(p->epoll, EPOLL_CTL_ADD, watch->fd,
+	                                 rouse__epoll_mask(events), watch->id);
 
 	switch (error) {
 	case 0:
@@ -166,22 +144,15 @@ static int add(struct rouse__poller *p, struct rouse__watch *watch, unsigned eve
 	}
 	/* epoll forgot the older descriptor when it was closed, or this would have failed. */
 	if (known)
-		known->in_poller = 0;
+		leave(p, known);
 	watch->in_poller = 1;
 	watch->events = events;
 	return 0;
 }
 
-/* A descriptor that was closed while watched may have left its number to our own timer. */
-static int control_theirs(struct rouse__poller *p, int op, const struct rouse__watch *watch,
-                          uint32_t mask)
-{
-	return watch->fd == p->timer ? EBADF : control(p, op, watch->fd, mask, watch->id);
-}
-
 static int set(struct rouse__poller *p, struct rouse__watch *watch, unsigned events)
 {
-	int error = control_theirs(p, EPOLL_CTL_MOD, watch, mask_for(events));
+	int error = rouse__epoll_change(p, EPOLL_CTL_MOD, watch, rouse__epoll_mask(events));
 
 	if (error)
 		return rouse__os_failed(error);
@@ -191,8 +162,8 @@ static int set(struct rouse__poller *p, struct rouse__watch *watch, unsigned eve
 
 static void forget(struct rouse__poller *p, struct rouse__watch *watch)
 {
-	(void)control_theirs(p, EPOLL_CTL_DEL, watch, 0);
-	watch->in_poller = 0;
+	(void)rouse__epoll_change(p, EPOLL_CTL_DEL, watch, 0);
+	leave(p, watch);
 }
 
 /* ---- The deadline ------------------------------------------------------------ */
@@ -203,11 +174,11 @@ static int need_timer(struct rouse__poller *p)
 
 	if (p->timer >= 0)
 		return 0;
-	p->timer = rouse__fd_adopt(ROUSE__SYS(
-	        ROUSE__TIMERFD, timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK)));
+	p->timer = rouse__epoll_new_timer();
 	if (p->timer < 0)
 		return rouse__os_failed(errno);
-	error = control(p, EPOLL_CTL_ADD, p->timer, EPOLLIN | EPOLLET, TIMER);
+	error = rouse__epoll_control(p->epoll, EPOLL_CTL_ADD, p->timer, EPOLLIN | EPOLLET,
+	                             ROUSE__EPOLL_TIMER);
 	if (error) {
 		close(p->timer);
 		p->timer = -1;
@@ -227,6 +198,9 @@ static int arm(struct rouse__poller *p, rouse_ns deadline)
 	struct itimerspec when = {.it_value = {0}};
 	int error;
 
+	/* What could not be told yet is work. */
+	if (p->gone)
+		deadline = 0;
 	if (deadline == p->armed)
 		return 0;
 	error = need_timer(p);
@@ -246,9 +220,7 @@ static int descriptor(struct rouse__poller *p, rouse_fd *ret_fd)
 {
 	int error = need_timer(p);
 
-	if (!error)
-		*ret_fd = p->epoll;
-	return error;
+	return error ? error : rouse__epoll_outer(p, ret_fd);
 }
 
 static rouse_ns now(const struct rouse__poller *p)
@@ -318,9 +290,51 @@ static int wait_until(struct rouse__poller *p, rouse_ns deadline, int *ret_count
 	return error;
 }
 
+/* Costs a system call, so it is asked after so many reports, twice as many, and so on. */
+#define ASK_FIRST 16u
+#define ASK_EVERY 256u
+
+static int time_to_ask(struct rouse__watch *watch)
+{
+	unsigned n = ++watch->reports;
+
+	return n % ASK_EVERY == 0 || (n >= ASK_FIRST && n < ASK_EVERY && (n & (n - 1)) == 0);
+}
+
+static void report(struct rouse__poller *p, const struct epoll_event *event, rouse_loop *door)
+{
+	struct rouse__watch *watch = rouse__watch_named(door, event->data.u64);
+
+	if (!watch) {
+		p->ghost = 1;
+		return;
+	}
+	if (!time_to_ask(watch) || rouse__epoll_still_there(p, watch)) {
+		rouse__ready(door, watch, events_of(event->events));
+		return;
+	}
+	p->ghost = 1;
+	leave(p, watch);
+	rouse__ready_closed(door, watch);
+}
+
+/* As far as this report has room. */
+static void report_gone(struct rouse__poller *p, int room, rouse_loop *door)
+{
+	struct rouse__watch *watch = rouse__watch_from(door, 0);
+
+	for (; watch && p->gone && room > 0; watch = rouse__watch_from(door, watch->fd + 1)) {
+		if (watch->place != ROUSE__EPOLL_GONE)
+			continue;
+		leave(p, watch);
+		rouse__ready_closed(door, watch);
+		room--;
+	}
+}
+
 static int wait(struct rouse__poller *p, rouse_ns deadline, rouse_loop *door)
 {
-	int count, error = wait_until(p, deadline, &count);
+	int count, error = wait_until(p, p->gone ? 0 : deadline, &count);
 
 	if (error)
 		return error;
@@ -330,18 +344,24 @@ static int wait(struct rouse__poller *p, rouse_ns deadline, rouse_loop *door)
 		const struct epoll_event *event = &p->events[i];
 
 		switch (event->data.u64) {
-		case DOORBELL:
+		case ROUSE__EPOLL_DOORBELL:
 			if (!p->edges)
 				rouse__doorbell_absorb(p->doorbell);
 			rouse__ready_rung(door);
 			break;
-		case TIMER:
+		case ROUSE__EPOLL_TIMER:
 			p->armed = ROUSE_NEVER;
 			break;
 		default:
-			rouse__ready(door, event->data.u64, events_of(event->events));
+			report(p, event, door);
 		}
 	}
+	if (p->ghost)
+		rouse__epoll_shed_ghosts(p, door);
+	if (p->gone)
+		report_gone(p, p->max_events - count, door);
+	if (p->gone && p->timer >= 0)
+		(void)arm(p, 0);
 	return 0;
 }
 

@@ -174,7 +174,7 @@ static unsigned report(struct rouse__poller *p, rouse_loop *door)
 
 	for (size_t k = 0; k < p->watch_count && reported < p->max_batch; k++) {
 		size_t i = (begin + k) % p->watch_count;
-		const struct rouse__watch *watch = p->watches[i];
+		struct rouse__watch *watch = p->watches[i];
 		unsigned wanted = watch->events;
 		unsigned seen;
 
@@ -183,7 +183,7 @@ static unsigned report(struct rouse__poller *p, rouse_loop *door)
 		seen = p->ready[watch->fd] & wanted;
 		if (!seen)
 			continue;
-		rouse__ready(door, watch->id, seen);
+		rouse__ready(door, watch, seen);
 		p->first = (i + 1) % p->watch_count;
 		reported++;
 	}

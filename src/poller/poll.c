@@ -196,10 +196,10 @@ static void report(struct rouse__poller *p, size_t i, rouse_loop *door)
 	if (p->fds[i].revents & POLLNVAL) {
 		put(p, watch, 0);
 		p->places[i].closed = 1;
-		rouse__ready_closed(door, watch->id);
+		rouse__ready_closed(door, watch);
 		return;
 	}
-	rouse__ready(door, watch->id, events_of(p->fds[i].revents));
+	rouse__ready(door, watch, events_of(p->fds[i].revents));
 }
 
 static int wait(struct rouse__poller *p, rouse_ns deadline, rouse_loop *door)
