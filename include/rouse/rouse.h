@@ -554,6 +554,7 @@ typedef struct rouse_stats {
 	uint64_t posts_cancelled; /**< Posts, tasks and calls that were cancelled. */
 	uint64_t timers_skipped;  /**< Missed periods. */
 	uint64_t fds_dropped;     /**< Descriptors found closed while watched. */
+	uint64_t hangups_ignored; /**< Hang-ups and errors reported again in the next wait. */
 	/* Turns that used up the budget of that kind and left some over; of hooks and descriptors:
 	 * that used it up, whether or not there were more. */
 	uint64_t posts_over, timers_over, hooks_over, fds_over;

@@ -45,6 +45,7 @@ struct rouse__fd_source {
 	struct rouse__source source;
 	struct rouse__watch watch;
 	unsigned events; /* what the user wants; watch.events is what the poller was told */
+	uint64_t hung;   /* the turn that was told of a hang-up or an error last */
 	rouse_fd_fn fn;
 	void *data;
 };
