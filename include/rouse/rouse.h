@@ -86,7 +86,10 @@ typedef struct rouse_source {
 	uint64_t id;
 } rouse_source;
 
-/** Nanoseconds, monotonic. */
+/**
+ * Nanoseconds, monotonic.  On Linux and the BSDs the clock stands still while the machine is
+ * suspended (CLOCK_MONOTONIC): a timer of ten minutes fires after ten minutes of being awake.
+ */
 typedef uint64_t rouse_ns;
 #define ROUSE_NEVER UINT64_MAX
 

@@ -26,6 +26,11 @@ void rouse__gate_wait(struct rouse__gate *gate);
 
 #ifndef _WIN32
 #include <pthread.h>
+#include <time.h>
+
+/* Where the system's seconds are too few for it, sooner. */
+struct timespec rouse__timespec(rouse_ns ns);
+
 struct rouse__gate {
 	pthread_mutex_t mutex;
 	pthread_cond_t opened;

@@ -187,12 +187,6 @@ static int need_timer(struct rouse__poller *p)
 	return 0;
 }
 
-static struct timespec to_timespec(rouse_ns ns)
-{
-	return (struct timespec){.tv_sec = (time_t)(ns / 1000000000u),
-	                         .tv_nsec = (long)(ns % 1000000000u)};
-}
-
 static int arm(struct rouse__poller *p, rouse_ns deadline)
 {
 	struct itimerspec when = {.it_value = {0}};
@@ -208,7 +202,7 @@ static int arm(struct rouse__poller *p, rouse_ns deadline)
 		return error;
 	/* A time of zero would disarm. */
 	if (deadline != ROUSE_NEVER)
-		when.it_value = to_timespec(deadline ? deadline : 1);
+		when.it_value = rouse__timespec(deadline ? deadline : 1);
 	if (ROUSE__SYS(ROUSE__TIMERFD_SETTIME,
 	               timerfd_settime(p->timer, TFD_TIMER_ABSTIME, &when, NULL)))
 		return rouse__os_failed(errno);
@@ -253,7 +247,7 @@ static int precise_wait(struct rouse__poller *p, rouse_ns deadline, int *ret_cou
 {
 	static atomic_int missing;
 	rouse_ns at = rouse__clock();
-	struct timespec timeout = to_timespec(deadline > at ? deadline - at : 0);
+	struct timespec timeout = rouse__timespec(deadline > at ? deadline - at : 0);
 
 	if (atomic_load_explicit(&missing, memory_order_relaxed))
 		return 0;

@@ -182,8 +182,7 @@ static int wait_until(struct rouse__poller *p, rouse_ns deadline)
 		rouse_ns at = rouse__clock();
 		rouse_ns left = deadline > at ? deadline - at : 0;
 
-		timeout = (struct timespec){.tv_sec = (time_t)(left / 1000000000u),
-		                            .tv_nsec = (long)(left % 1000000000u)};
+		timeout = rouse__timespec(left);
 	}
 	return ROUSE__SYS(ROUSE__POLL,
 	                  ppoll(p->fds, p->count, deadline == ROUSE_NEVER ? NULL : &timeout, NULL));
