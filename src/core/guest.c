@@ -23,12 +23,28 @@
 #include "core/doorbell.h"
 #include "core/fault.h"
 
+/* A deadline that has passed says what a doorbell that is broken cannot. */
+static int arm(rouse_loop *loop, rouse_ns deadline)
+{
+	if (!loop->carries)
+		return 0;
+	return loop->ops->arm(loop->poller, loop->bell_broken ? 0 : deadline);
+}
+
+static void ring(rouse_loop *loop)
+{
+	if (rouse__doorbell_ring(loop->remote->doorbell) == 0)
+		return;
+	loop->bell_broken = 1;
+	(void)arm(loop, 0);
+}
+
 static void self_ring(rouse_loop *loop)
 {
 	if (loop->self_rung)
 		return;
 	loop->self_rung = 1;
-	(void)rouse__doorbell_ring(loop->remote->doorbell);
+	ring(loop);
 }
 
 static void take_ring_back(rouse_loop *loop)
@@ -36,15 +52,11 @@ static void take_ring_back(rouse_loop *loop)
 	if (!loop->self_rung)
 		return;
 	loop->self_rung = 0;
+	loop->bell_broken = 0;
 	ROUSE__PAUSE(ROUSE__TAKING_BACK);
 	rouse__doorbell_absorb(loop->remote->doorbell);
 	if (rouse__remote_waiting(loop->remote))
-		(void)rouse__doorbell_ring(loop->remote->doorbell);
-}
-
-static int arm(rouse_loop *loop, rouse_ns deadline)
-{
-	return loop->carries ? loop->ops->arm(loop->poller, deadline) : 0;
+		ring(loop);
 }
 
 /* For what cannot report: a descriptor that carries deadlines was asked for, and then arming

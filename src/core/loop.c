@@ -50,8 +50,8 @@ int rouse__look(rouse_loop *loop, rouse_ns deadline)
 	if (loop->batch_count == loop->max_batch)
 		rouse__count(loop->remote, fds_over, 1);
 	rouse__count(loop->remote, turns, 1);
-	if (loop->rung)
-		loop->self_rung = 0;
+	if (loop->rung || loop->bell_broken)
+		loop->self_rung = loop->bell_broken = 0;
 	return error;
 }
 

@@ -103,9 +103,10 @@ struct rouse_loop {
 
 	/* As a guest; see guest.c. */
 	unsigned char hosted;
-	unsigned char has_fd;    /* the descriptor was asked for */
-	unsigned char carries;   /* and carries the deadline */
-	unsigned char self_rung; /* and was rung by the loop itself */
+	unsigned char has_fd;      /* the descriptor was asked for */
+	unsigned char carries;     /* and carries the deadline */
+	unsigned char self_rung;   /* and was rung by the loop itself */
+	unsigned char bell_broken; /* that is, it should have been */
 };
 
 /* 0; ROUSE_EINVAL for NULL; ROUSE_EWRONGTHREAD. */
