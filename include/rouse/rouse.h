@@ -21,7 +21,10 @@
  *            Deadlines are absolute.  ROUSE_NEVER means no deadline.
  *   Out      parameters named ret_* are written on success only; where the
  *            text says so they may be NULL.
- *   Memory   comes from the loop's rouse_allocator and nowhere else.
+ *   Memory   comes from the loop's rouse_allocator and nowhere else, but for one page that the
+ *            process has to tell a fork by, and what the C library takes for itself.
+ *   Fork     in a forked child every call with an inherited loop, waker or remote that can
+ *            return an error returns ROUSE_EFORKED, and none touches what the parent uses.
  */
 #ifndef ROUSE_ROUSE_H
 #define ROUSE_ROUSE_H
@@ -114,10 +117,11 @@ enum rouse_error {
 	ROUSE_EEXIST = -6,       /**< That descriptor is watched, or that task queued, already. */
 	ROUSE_ECLOSED = -7,      /**< The waker was closed, or its loop destroyed. */
 	ROUSE_ELIMIT = -8,       /**< The OS limit on watched objects is reached. */
-	ROUSE_EABI = -9,   /**< A versioned struct has fields that this library does not know. */
-	ROUSE_EOS = -10,   /**< The OS refused; see rouse_os_error(). */
-	ROUSE_EBUSY = -11, /**< Nested run, inside a callback, or attached already. */
-	ROUSE_ELOST = -12  /**< The display or peer is gone. */
+	ROUSE_EABI = -9,    /**< A versioned struct has fields that this library does not know. */
+	ROUSE_EOS = -10,    /**< The OS refused; see rouse_os_error(). */
+	ROUSE_EBUSY = -11,  /**< Nested run, inside a callback, or attached already. */
+	ROUSE_ELOST = -12,  /**< The display or peer is gone. */
+	ROUSE_EFORKED = -13 /**< In a forked child, of an inherited loop. */
 };
 
 /**

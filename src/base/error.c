@@ -31,6 +31,8 @@ const char *rouse_strerror(int error)
 		return "the loop is running, or attached already";
 	case ROUSE_ELOST:
 		return "the display or peer is gone";
+	case ROUSE_EFORKED:
+		return "in a forked child";
 	}
 	return "unknown error";
 }

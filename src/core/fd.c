@@ -76,7 +76,7 @@ int rouse__fd_watch(rouse_loop *loop, struct rouse__fd_source *fd)
 void rouse__fd_unwatch(rouse_loop *loop, struct rouse__fd_source *fd)
 {
 	disown(loop, &fd->watch);
-	if (fd->watch.in_poller)
+	if (fd->watch.in_poller && rouse__ours(loop))
 		loop->ops->remove(loop->poller, &fd->watch);
 }
 
@@ -99,7 +99,7 @@ void rouse__fd_resume(rouse_loop *loop, struct rouse__source *source)
 {
 	struct rouse__fd_source *fd = ROUSE__CONTAINER(source, struct rouse__fd_source, source);
 
-	if (fd->watch.in_poller)
+	if (fd->watch.in_poller && rouse__ours(loop))
 		(void)loop->ops->set(loop->poller, &fd->watch, fd->events);
 }
 
@@ -190,7 +190,7 @@ int rouse_fd_set_events(rouse_loop *loop, rouse_source name, unsigned events)
 
 void rouse__fd_dispatch(rouse_loop *loop)
 {
-	while (loop->batch_next < loop->batch_count) {
+	while (loop->batch_next < loop->batch_count && rouse__ours(loop)) {
 		struct rouse__reported seen = loop->batch[loop->batch_next++];
 		struct rouse__source *source = rouse__slots_find(&loop->sources, seen.id);
 		struct rouse__fd_source *fd;

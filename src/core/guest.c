@@ -26,7 +26,7 @@
 /* A deadline that has passed says what a doorbell that is broken cannot. */
 static int arm(rouse_loop *loop, rouse_ns deadline)
 {
-	if (!loop->carries)
+	if (!loop->carries || !rouse__ours(loop))
 		return 0;
 	return loop->ops->arm(loop->poller, loop->bell_broken ? 0 : deadline);
 }
@@ -109,6 +109,8 @@ int rouse__guest_settle(rouse_loop *loop)
 {
 	rouse_ns deadline = rouse__look_ahead(loop, 0);
 
+	if (!rouse__ours(loop))
+		return ROUSE_EFORKED;
 	loop->carries = loop->has_fd;
 	return loop->carries ? carry(loop, deadline) : 0;
 }
@@ -177,6 +179,8 @@ int rouse_loop_prepare(rouse_loop *loop, unsigned flags, rouse_ns *ret_deadline)
 		return error;
 	become_guest(loop);
 	deadline = rouse__look_ahead(loop, flags);
+	if (!rouse__ours(loop))
+		return ROUSE_EFORKED;
 	if (rouse__remote_waiting(loop->remote))
 		deadline = 0;
 	if (!ret_deadline) {
@@ -205,6 +209,8 @@ int rouse_loop_check(rouse_loop *loop, int fd_readable)
 		return 1;
 	error = fd_readable ? rouse__look(loop, 0) : 0;
 	rouse__gather(loop);
+	if (!rouse__ours(loop))
+		return ROUSE_EFORKED;
 	return error ? error : rouse__gathered(loop);
 }
 
@@ -222,6 +228,8 @@ int rouse_loop_dispatch(rouse_loop *loop)
 	before = rouse__callbacks(loop);
 	rouse__suspend_running(loop);
 	rouse__run_gathered(loop);
+	if (!rouse__ours(loop))
+		return ROUSE_EFORKED;
 	return (int)(rouse__callbacks(loop) - before);
 }
 

@@ -217,7 +217,7 @@ void rouse__hooks_dispatch(rouse_loop *loop)
 	struct hook *hook;
 	int over = 0;
 
-	while ((hook = first_with_work(loop))) {
+	while (rouse__ours(loop) && (hook = first_with_work(loop))) {
 		struct rouse__frame frame;
 		int handled;
 

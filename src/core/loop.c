@@ -20,6 +20,9 @@
  * on the stack are kept quiet meanwhile.  To be turned at all inside that loop, a guest's
  * descriptor must be readable before a callback runs if anything else is left to do
  * (guest.c).  An unhosted loop refuses a nested turn: nobody but it turns it.
+ *
+ * A fork in a callback.  The child returns from that callback into the turn, too.
+ * Nothing more runs there, and the poller is not touched.
  */
 #include "core/loop.h"
 
@@ -91,7 +94,7 @@ static void run_posted(rouse_loop *loop)
 {
 	struct rouse__frame frame;
 
-	while (loop->todo.first && loop->todo_budget) {
+	while (loop->todo.first && loop->todo_budget && rouse__ours(loop)) {
 		rouse_task *task = rouse__tasks_pop(&loop->todo);
 
 		loop->todo_budget--;
@@ -131,9 +134,13 @@ int rouse_loop_turn(rouse_loop *loop, rouse_ns deadline)
 	}
 	if (deadline != 0 || !loop->hosted)
 		deadline = earlier(deadline, rouse__look_ahead(loop, ROUSE_PREPARE_HOLD));
+	if (!rouse__ours(loop))
+		return ROUSE_EFORKED;
 	error = wait_until(loop, deadline);
 	rouse__gather(loop);
 	rouse__run_gathered(loop);
+	if (!rouse__ours(loop))
+		return ROUSE_EFORKED;
 	if (loop->hosted) {
 		int settled = rouse__guest_settle(loop);
 

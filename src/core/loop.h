@@ -109,8 +109,14 @@ struct rouse_loop {
 	unsigned char bell_broken; /* that is, it should have been */
 };
 
-/* 0; ROUSE_EINVAL for NULL; ROUSE_EWRONGTHREAD. */
+/* 0; ROUSE_EINVAL for NULL; ROUSE_EFORKED; ROUSE_EWRONGTHREAD. */
 int rouse__check_owner(const rouse_loop *loop);
+
+/* A callback may have forked, and this be the child. */
+static inline int rouse__ours(const rouse_loop *loop)
+{
+	return !rouse__remote_forked(loop->remote);
+}
 
 static inline uint64_t rouse__callbacks(const rouse_loop *loop)
 {

@@ -32,7 +32,8 @@ static int posted(int pushed)
 {
 	switch (pushed) {
 	case ROUSE_ECLOSED:
-		return ROUSE_ECLOSED;
+	case ROUSE_EFORKED:
+		return pushed;
 	case ROUSE_EOS:
 		return 1;
 	default:
@@ -46,6 +47,8 @@ int rouse_post_task(rouse_remote *remote, rouse_task *task)
 
 	if (!remote || !task || !task->run)
 		return ROUSE_EINVAL;
+	if (rouse__remote_forked(remote))
+		return ROUSE_EFORKED;
 	if (mark_queued(task))
 		return ROUSE_EEXIST;
 	result = posted(rouse__remote_push(remote, task));
@@ -126,6 +129,8 @@ int rouse_post(rouse_remote *remote, rouse_post_fn fn, void *data, void (*cancel
 
 	if (!remote || !fn)
 		return ROUSE_EINVAL;
+	if (rouse__remote_forked(remote))
+		return ROUSE_EFORKED;
 	if (rouse__remote_closed(remote))
 		return ROUSE_ECLOSED;
 	post = rouse__slab_take(&remote->posts);
@@ -158,8 +163,12 @@ struct call {
 static void run_call(rouse_loop *loop, rouse_task *task)
 {
 	struct call *call = ROUSE__CONTAINER(task, struct call, task);
+	uint64_t before = rouse__process();
 
 	call->fn(loop, call->data);
+	/* It may have forked: in the child nobody waits for it. */
+	if (before != rouse__process())
+		return;
 	rouse__gate_open(&call->done);
 }
 
@@ -194,13 +203,17 @@ int rouse_call(rouse_remote *remote, rouse_post_fn fn, void *data)
 	        .data = data,
 	        .done = ROUSE__GATE_CLOSED,
 	};
+	int error;
 
 	if (!remote || !fn)
 		return ROUSE_EINVAL;
+	if (rouse__remote_forked(remote))
+		return ROUSE_EFORKED;
 	if (remote->owner == rouse__thread_serial())
 		return call_inline(remote, fn, data);
-	if (rouse__remote_push(remote, &call.task) == ROUSE_ECLOSED)
-		return ROUSE_ECLOSED;
+	error = rouse__remote_push(remote, &call.task);
+	if (error == ROUSE_ECLOSED || error == ROUSE_EFORKED)
+		return error;
 	rouse__gate_wait(&call.done);
 	return call.result;
 }

@@ -18,7 +18,9 @@ int rouse__remote_create(const rouse_allocator *allocator, rouse_remote **ret_re
 
 	if (!remote)
 		return ROUSE_ENOMEM;
-	error = rouse__doorbell_open(&remote->doorbell);
+	error = rouse__process_number(&remote->process);
+	if (!error)
+		error = rouse__doorbell_open(&remote->doorbell);
 	if (error) {
 		rouse__free(allocator, remote, sizeof *remote);
 		return error;
@@ -70,6 +72,8 @@ int rouse__remote_push(rouse_remote *remote, rouse_task *task)
 {
 	uintptr_t old = atomic_load_explicit(&remote->word, memory_order_relaxed);
 
+	if (rouse__remote_forked(remote))
+		return ROUSE_EFORKED;
 	do {
 		if (old == CLOSED)
 			return ROUSE_ECLOSED;

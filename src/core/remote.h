@@ -28,6 +28,7 @@
 
 #include "core/counters.h"
 #include "core/slab.h"
+#include "os/os.h"
 
 #include <stdatomic.h>
 #include <stdint.h>
@@ -41,6 +42,7 @@ struct rouse_remote {
 	atomic_size_t references;
 	int doorbell;
 	uint64_t owner;   /* the loop's thread, by serial */
+	uint64_t process; /* of its making */
 	rouse_loop *loop; /* for the owner alone, while the word is not CLOSED */
 	rouse_allocator allocator;
 	struct rouse__slab posts;
@@ -51,12 +53,18 @@ struct rouse_remote {
 int rouse__remote_create(const rouse_allocator *allocator, rouse_remote **ret_remote);
 
 /*
- * Queue a node.  0; 1: it rang; ROUSE_EOS: queued, but the doorbell failed; ROUSE_ECLOSED:
- * not queued.  After anything but that the node belongs to the loop's thread.
+ * Queue a node.  0; 1: it rang; ROUSE_EOS: queued, but the doorbell failed; ROUSE_ECLOSED and
+ * ROUSE_EFORKED: not queued.  After anything but these two the node belongs to the loop's thread.
  */
 int rouse__remote_push(rouse_remote *remote, rouse_task *task);
 
 int rouse__remote_closed(const rouse_remote *remote);
+
+/* A forked child shares the doorbell with its parent, and must not ring it. */
+static inline int rouse__remote_forked(const rouse_remote *remote)
+{
+	return remote->process != rouse__process();
+}
 
 /* For the loop's thread.  Nodes come oldest first. */
 int rouse__remote_doze(rouse_remote *remote); /* 1: marked ASLEEP; 0: there is work */

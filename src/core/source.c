@@ -8,6 +8,8 @@ int rouse__check_owner(const rouse_loop *loop)
 {
 	if (!loop)
 		return ROUSE_EINVAL;
+	if (rouse__remote_forked(loop->remote))
+		return ROUSE_EFORKED;
 	return loop->remote->owner == rouse__thread_serial() ? 0 : ROUSE_EWRONGTHREAD;
 }
 

@@ -60,6 +60,8 @@ int rouse_remote_stats(const rouse_remote *remote, rouse_stats *stats)
 
 	if (!remote)
 		return ROUSE_EINVAL;
+	if (rouse__remote_forked(remote))
+		return ROUSE_EFORKED;
 	if (!stats || stats->size < sizeof stats->size)
 		return ROUSE_EINVAL;
 	size = stats->size;

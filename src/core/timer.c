@@ -161,7 +161,7 @@ static void advance(rouse_loop *loop, struct timer *timer)
 
 void rouse__timers_dispatch(rouse_loop *loop)
 {
-	while (!rouse__list_empty(&loop->due)) {
+	while (!rouse__list_empty(&loop->due) && rouse__ours(loop)) {
 		struct timer *timer = ROUSE__CONTAINER(loop->due.next, struct timer, due);
 		rouse_ns deadline = timer->deadline;
 		struct rouse__frame frame;

@@ -59,7 +59,7 @@ static int queue(rouse_waker *waker)
 
 	atomic_fetch_add_explicit(&waker->references, 1, memory_order_relaxed);
 	result = rouse__remote_push(waker->remote, &waker->task);
-	if (result == ROUSE_ECLOSED)
+	if (result == ROUSE_ECLOSED || result == ROUSE_EFORKED)
 		put(waker);
 	return result;
 }
@@ -70,6 +70,8 @@ int rouse_wake(rouse_waker *waker)
 
 	if (!waker)
 		return ROUSE_EINVAL;
+	if (rouse__remote_forked(waker->remote))
+		return ROUSE_EFORKED;
 #ifdef ROUSE_MUTANT_RELAXED /* the litmus test must see this lose wakes */
 	if (atomic_load_explicit(&waker->state, memory_order_relaxed) & PENDING)
 		return 0;
@@ -147,6 +149,8 @@ int rouse_waker_close(rouse_waker *waker)
 {
 	if (!waker)
 		return ROUSE_EINVAL;
+	if (rouse__remote_forked(waker->remote))
+		return ROUSE_EFORKED;
 	if (waker->remote->owner != rouse__thread_serial())
 		return ROUSE_EWRONGTHREAD;
 	atomic_fetch_or_explicit(&waker->state, CLOSED, memory_order_acq_rel);

@@ -4,7 +4,18 @@
 
 #include <rouse/rouse.h>
 
+#include <stdatomic.h>
+
 rouse_ns rouse__clock(void);
+
+/* The number of this process among itself and its forefathers.  0: a process that never asked
+ * for its number, a forked child for one. */
+extern _Atomic uint64_t *rouse__process_word;
+static inline uint64_t rouse__process(void)
+{
+	return atomic_load_explicit(rouse__process_word, memory_order_relaxed);
+}
+int rouse__process_number(uint64_t *ret_number);
 
 /* Unique in the process and never reused, unlike a thread's id.  Never 0. */
 uint64_t rouse__thread_serial(void);
