@@ -117,11 +117,12 @@ enum rouse_error {
 	ROUSE_EEXIST = -6,       /**< That descriptor is watched, or that task queued, already. */
 	ROUSE_ECLOSED = -7,      /**< The waker was closed, or its loop destroyed. */
 	ROUSE_ELIMIT = -8,       /**< The OS limit on watched objects is reached. */
-	ROUSE_EABI = -9,    /**< A versioned struct has fields that this library does not know. */
-	ROUSE_EOS = -10,    /**< The OS refused; see rouse_os_error(). */
-	ROUSE_EBUSY = -11,  /**< Nested run, inside a callback, or attached already. */
-	ROUSE_ELOST = -12,  /**< The display or peer is gone. */
-	ROUSE_EFORKED = -13 /**< In a forked child, of an inherited loop. */
+	ROUSE_EABI = -9,      /**< A versioned struct has fields that this library does not know. */
+	ROUSE_EOS = -10,      /**< The OS refused; see rouse_os_error(). */
+	ROUSE_EBUSY = -11,    /**< Nested run, inside a callback, or attached already. */
+	ROUSE_ELOST = -12,    /**< The display or peer is gone. */
+	ROUSE_EFORKED = -13,  /**< In a forked child, of an inherited loop. */
+	ROUSE_EDEADLOCK = -14 /**< That loop's thread is waiting for this one. */
 };
 
 /**
@@ -402,9 +403,11 @@ ROUSE_API ROUSE_ANY_THREAD ROUSE_SIGNAL_SAFE ROUSE_MUST_USE int rouse_post_task(
 /**
  * Run `fn` on the loop's thread and wait for it; inline on that thread itself, ahead of
  * queued posts.  Results travel in `data`.  Blocks while the loop takes no turn, and is no
- * point of cancellation.
+ * point of cancellation.  A loop's thread that waits here takes no turn itself: where
+ * the loop's thread is waiting in turn for this one, directly or through others, the last
+ * to call is refused.
  *
- * @return 0; ROUSE_EINVAL; ROUSE_ECLOSED (it did not run).
+ * @return 0; ROUSE_EINVAL; ROUSE_ECLOSED, ROUSE_EDEADLOCK (it did not run).
  * @since 0.1
  */
 ROUSE_API ROUSE_ANY_THREAD ROUSE_MUST_USE int rouse_call(rouse_remote *remote, rouse_post_fn fn,

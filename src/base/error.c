@@ -33,6 +33,8 @@ const char *rouse_strerror(int error)
 		return "the display or peer is gone";
 	case ROUSE_EFORKED:
 		return "in a forked child";
+	case ROUSE_EDEADLOCK:
+		return "that loop's thread is waiting for this one";
 	}
 	return "unknown error";
 }

@@ -57,6 +57,24 @@ static void close_queue(rouse_loop *loop)
 	cancel_queued(loop);
 }
 
+/* ---- The owner -------------------------------------------------------------------- */
+
+static _Thread_local struct rouse__list of_this_thread;
+
+int rouse__thread_has_loops(void)
+{
+	return of_this_thread.next && !rouse__list_empty(&of_this_thread);
+}
+
+static void own(rouse_loop *loop)
+{
+	if (!of_this_thread.next)
+		rouse__list_init(&of_this_thread);
+	rouse__list_append(&of_this_thread, &loop->of_thread);
+}
+
+/* ---- Create and destroy ---------------------------------------------------------- */
+
 int rouse_loop_create(const rouse_loop_options *options, rouse_loop **ret_loop)
 {
 	rouse_loop_options with;
@@ -84,6 +102,7 @@ int rouse_loop_create(const rouse_loop_options *options, rouse_loop **ret_loop)
 	rouse__list_init(&loop->hooks);
 	rouse__list_init(&loop->wakers);
 	rouse__list_init(&loop->due);
+	rouse__list_init(&loop->of_thread);
 	rouse__tasks_init(&loop->todo);
 	rouse__tasks_init(&loop->later);
 
@@ -104,6 +123,7 @@ int rouse_loop_create(const rouse_loop_options *options, rouse_loop **ret_loop)
 	error = ops->create(&config, &loop->poller);
 	if (error)
 		goto no_poller;
+	own(loop);
 	*ret_loop = loop;
 	return 0;
 
@@ -137,6 +157,7 @@ int rouse_loop_destroy(rouse_loop *loop)
 	close_queue(loop);
 	remove_sources(loop);
 	rouse__leave(loop, &frame);
+	rouse__list_unlink(&loop->of_thread);
 
 	allocator = loop->allocator;
 	loop->ops->destroy(loop->poller);

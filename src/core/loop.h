@@ -101,6 +101,8 @@ struct rouse_loop {
 	unsigned char stop;
 	unsigned char rung; /* the doorbell ended the last wait */
 
+	struct rouse__list of_thread; /* in the list of loops that this thread owns */
+
 	/* As a guest; see guest.c. */
 	unsigned char hosted;
 	unsigned char has_fd;      /* the descriptor was asked for */
@@ -153,6 +155,12 @@ void rouse__hooks_dispatch(rouse_loop *loop);
 void rouse__task_run(rouse_loop *loop, rouse_task *task);
 void rouse__task_cancel(rouse_loop *loop, rouse_task *task);
 void rouse__stop_run(rouse_loop *loop, rouse_task *task);
+
+/* life.c */
+int rouse__thread_has_loops(void);
+
+/* call.c */
+void rouse__call_run(rouse_loop *loop, rouse_task *task);
 
 /* waker.c */
 void rouse__waker_run(rouse_loop *loop, rouse_task *task);

@@ -1,4 +1,4 @@
-/* What is put into a loop's queue, besides wakers: posts, tasks, calls, stop. */
+/* What is put into a loop's queue, besides wakers and calls: posts, tasks, stop. */
 #include "core/loop.h"
 
 #include "base/list.h"
@@ -148,74 +148,6 @@ int rouse_post(rouse_remote *remote, rouse_post_fn fn, void *data, void (*cancel
 		rouse__slab_give(&remote->posts, &chain);
 	}
 	return result;
-}
-
-/* ---- Calls ---------------------------------------------------------------- */
-
-struct call {
-	rouse_task task;
-	rouse_post_fn fn;
-	void *data;
-	int result;
-	struct rouse__gate done;
-};
-
-static void run_call(rouse_loop *loop, rouse_task *task)
-{
-	struct call *call = ROUSE__CONTAINER(task, struct call, task);
-	uint64_t before = rouse__process();
-
-	call->fn(loop, call->data);
-	/* It may have forked: in the child nobody waits for it. */
-	if (before != rouse__process())
-		return;
-	rouse__gate_open(&call->done);
-}
-
-static void cancel_call(rouse_task *task)
-{
-	struct call *call = ROUSE__CONTAINER(task, struct call, task);
-
-	call->result = ROUSE_ECLOSED;
-	rouse__gate_open(&call->done);
-}
-
-static int call_inline(rouse_remote *remote, rouse_post_fn fn, void *data)
-{
-	rouse_loop *loop = remote->loop;
-	struct rouse__frame frame;
-
-	if (rouse__remote_closed(remote))
-		return ROUSE_ECLOSED;
-	rouse__count(remote, posts_run, 1);
-	rouse__count(remote, callbacks, 1);
-	rouse__enter(loop, &frame, NULL);
-	fn(loop, data);
-	rouse__leave(loop, &frame);
-	return 0;
-}
-
-int rouse_call(rouse_remote *remote, rouse_post_fn fn, void *data)
-{
-	struct call call = {
-	        .task = {.run = run_call, .cancel = cancel_call},
-	        .fn = fn,
-	        .data = data,
-	        .done = ROUSE__GATE_CLOSED,
-	};
-	int error;
-
-	if (!remote || !fn)
-		return ROUSE_EINVAL;
-	if (rouse__remote_forked(remote))
-		return ROUSE_EFORKED;
-	if (remote->owner == rouse__thread_serial())
-		return call_inline(remote, fn, data);
-	error = rouse__remote_push(remote, &call.task);
-	if (error == ROUSE_ECLOSED || error == ROUSE_EFORKED)
-		return error;
-	rouse__gate_wait(&call.done);
-	return call.result;
 }
 
 /* ---- Cancelling --------------------------------------------------------------- */

@@ -17,6 +17,11 @@ static inline uint64_t rouse__process(void)
 }
 int rouse__process_number(uint64_t *ret_number);
 
+/* One lock for the process, for rare things: held for a few steps, never over a callback.  In a
+ * forked child it is free. */
+void rouse__lock(void);
+void rouse__unlock(void);
+
 /* Unique in the process and never reused, unlike a thread's id.  Never 0. */
 uint64_t rouse__thread_serial(void);
 

@@ -5,6 +5,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+/* ---- Which process this is ---------------------------------------------------- */
+
 /*
  * The word is 0 in a process that has not been numbered, a forked child for one: it stands in a
  * page that the system wipes on fork, however the fork is made; where there is no such page,
@@ -18,10 +20,17 @@ _Atomic uint64_t *rouse__process_word = &elsewhere;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static int start_error;
 
-/* Where the page is one that only pretends to be wiped, too. */
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static const pthread_mutex_t unlocked = PTHREAD_MUTEX_INITIALIZER;
+
+/* Who held the lock is not there.  (It is not held over a fork instead: other handlers of fork()
+ * may want it.)  What it guards is whole enough at every instant: calls are told by their
+ * process, and signals' entries are written so. */
 static void after_fork_in_child(void)
 {
+	/* Where the page is one that only pretends to be wiped, too. */
 	atomic_store_explicit(rouse__process_word, 0, memory_order_relaxed);
+	mutex = unlocked;
 }
 
 static void *wiped_page(void)
@@ -55,9 +64,23 @@ int rouse__process_number(uint64_t *ret_number)
 	pthread_once(&once, start);
 	if (start_error)
 		return rouse__os_failed(start_error);
+	if (rouse__process() == 0 && atomic_load(&numbered))
+		mutex = unlocked; /* a child that fork() knows nothing of */
 	if (rouse__process() == 0)
 		(void)atomic_compare_exchange_strong(rouse__process_word, &none,
 		                                     atomic_fetch_add(&numbered, 1) + 1);
 	*ret_number = rouse__process();
 	return 0;
+}
+
+/* ---- One lock for the process ---------------------------------------------------- */
+
+void rouse__lock(void)
+{
+	pthread_mutex_lock(&mutex);
+}
+
+void rouse__unlock(void)
+{
+	pthread_mutex_unlock(&mutex);
 }

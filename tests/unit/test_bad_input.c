@@ -198,11 +198,11 @@ static void scripts_are_for_null_loops(void **state)
 
 static void words_for_every_error(void **state)
 {
-	const char *unknown = rouse_strerror(ROUSE_EFORKED - 1);
+	const char *unknown = rouse_strerror(ROUSE_EDEADLOCK - 1);
 
 	(void)state;
 	assert_string_equal(rouse_strerror(0), rouse_strerror(1));
-	for (int error = ROUSE_OK; error >= ROUSE_EFORKED; error--) {
+	for (int error = ROUSE_OK; error >= ROUSE_EDEADLOCK; error--) {
 		assert_non_null(rouse_strerror(error));
 		assert_string_not_equal(rouse_strerror(error), unknown);
 		for (int other = ROUSE_OK; other > error; other--)
