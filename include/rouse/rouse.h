@@ -144,6 +144,7 @@ typedef void (*rouse_wake_fn)(rouse_loop *loop, void *data);
 typedef void (*rouse_fd_fn)(rouse_loop *loop, rouse_source self, rouse_fd fd, unsigned events,
                             void *data);
 typedef void (*rouse_timer_fn)(rouse_loop *loop, rouse_source self, rouse_ns deadline, void *data);
+typedef void (*rouse_signal_fn)(rouse_loop *loop, rouse_source self, int signo, void *data);
 
 /* ---- Loop -------------------------------------------------------------- */
 
@@ -213,7 +214,7 @@ ROUSE_API int rouse_loop_run(rouse_loop *loop);
 /**
  * One turn: prepare hooks, wait until `deadline`, check hooks, dispatch.
  *
- * Order within a turn is fixed: posted work and wakers, due timers by deadline, hooks,
+ * Order within a turn is fixed: posted work, wakers and signals, due timers by deadline, hooks,
  * then descriptors as the OS reported them.  At most max_batch of each of these
  * four run, of hooks max_batch each; what is left over runs in the next turn, whose wait then does
  * not block, before what came later.  So however much there is of one kind, the others wait for
@@ -494,6 +495,23 @@ ROUSE_API ROUSE_MUST_USE int rouse_timer_set(rouse_loop *loop, rouse_source sour
                                              rouse_ns deadline, rouse_ns period, rouse_ns slack);
 
 /**
+ * Watch a signal.  Its disposition is taken until the source is removed, and then put back
+ * unless someone else has changed it meanwhile; a process watches a signal through one source
+ * of one loop.  The handler only records and wakes: `fn` runs on the loop's thread, after the
+ * wakes and posts before it, once or more often for one or more signals.  The signal must not
+ * be blocked in every thread; which thread it interrupts does not matter.
+ *
+ * Faults of the running instruction (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS) and
+ * SIGABRT cannot be put off and are refused, as are SIGKILL and SIGSTOP.
+ *
+ * @return 0; ROUSE_EINVAL, ROUSE_ENOMEM, ROUSE_EEXIST (watched already, by any loop),
+ *         ROUSE_EWRONGTHREAD, ROUSE_EOS; ROUSE_ECLOSED while the loop is being destroyed.
+ * @since 0.1
+ */
+ROUSE_API ROUSE_MUST_USE int rouse_signal_add(rouse_loop *loop, int signo, rouse_signal_fn fn,
+                                              void *data, rouse_source *ret_source);
+
+/**
  * Remove any source.  When this returns its callback will not begin again, even if the OS
  * already reported it this turn; when called from that callback, it finishes and is not
  * called again.  `data` and the descriptor are then the caller's.
@@ -548,7 +566,8 @@ ROUSE_API ROUSE_MUST_USE int rouse_hook_add(rouse_loop *loop, const rouse_hook *
 enum rouse_caps {
 	ROUSE_CAP_FD = 1u << 0,               /**< rouse_fd_add() takes descriptors of the OS. */
 	ROUSE_CAP_SIGNAL_SAFE_WAKE = 1u << 1, /**< ROUSE_SIGNAL_SAFE calls are that. */
-	ROUSE_CAP_POLLABLE = 1u << 2          /**< rouse_loop_fd() works. */
+	ROUSE_CAP_POLLABLE = 1u << 2,         /**< rouse_loop_fd() works. */
+	ROUSE_CAP_SIGNAL = 1u << 3            /**< rouse_signal_add() works. */
 };
 
 /** Counters since creation; `size` as in rouse_loop_options, set before the call. */
@@ -556,7 +575,7 @@ typedef struct rouse_stats {
 	size_t size;
 	uint64_t turns;          /**< Waits that ended. */
 	uint64_t callbacks;      /**< Runs of callbacks of every kind, X events and the like too. */
-	uint64_t wakes_sent;     /**< Doorbells rung, by wakes and posts of every thread. */
+	uint64_t wakes_sent;     /**< Doorbells rung, by wakes, posts and signals. */
 	uint64_t wakes_served;   /**< Wakes delivered; one run that answers many counts once. */
 	uint64_t wakes_spurious; /**< Waits that a doorbell ended with nothing to run. */
 	uint64_t wakes_failed;   /**< Doorbells that the OS refused. */

@@ -25,6 +25,14 @@ void rouse__unlock(void);
 /* Unique in the process and never reused, unlike a thread's id.  Never 0. */
 uint64_t rouse__thread_serial(void);
 
+/*
+ * Let `fn` be called with `arg` by the signal's handler.  ROUSE_EINVAL: no such signal, or it
+ * cannot be put off; ROUSE_EEXIST: taken.  Given back, its disposition is what it was, unless
+ * someone else changed it, and `fn` does not run any more.  One `fn` for all.
+ */
+int rouse__signal_take(int signo, void (*fn)(void *arg), void *arg);
+void rouse__signal_give_back(int signo, const void *arg);
+
 /* Keeps errno for rouse_os_error() and says ROUSE_EOS; ENOMEM becomes ROUSE_ENOMEM. */
 int rouse__os_failed(int os_error);
 

@@ -1,11 +1,15 @@
 /* A forked child and the loop it inherited: refused, and nothing of the parent's. */
 #include "inherited.h"
 
+#include <signal.h>
+
 /* ---- F10: refused ------------------------------------------------------------------- */
 
 static void abuse(void *data)
 {
 	(void)data;
+	assert_all_refused(ROUSE_EFORKED);
+	raise(SIGUSR1);
 	assert_all_refused(ROUSE_EFORKED);
 	/* What returns no error does no harm: the last references, too. */
 	assert_non_null(rouse_loop_poller(e.env->loop));

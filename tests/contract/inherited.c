@@ -3,8 +3,17 @@
 #include "core/loop.h"
 
 #include <pthread.h>
+#include <signal.h>
 
 struct everything e;
+
+void ignore_signal(rouse_loop *loop, rouse_source self, int signo, void *data)
+{
+	(void)loop;
+	(void)self;
+	(void)signo;
+	++*(int *)data;
+}
 
 static rouse_stats stats_of(struct env *env)
 {
@@ -43,6 +52,8 @@ void build(struct env *env)
 	assert_int_equal(
 	        rouse_timer_add(env->loop, ROUSE_NEVER, 0, 0, count_timer, &e.fired, &e.timer), 0);
 	assert_int_equal(rouse_hook_add(env->loop, &hook, &e.hooks, &e.hook), 0);
+	assert_int_equal(rouse_signal_add(env->loop, SIGUSR1, ignore_signal, &e.signals, &e.signal),
+	                 0);
 	env_drain(env);
 }
 
@@ -76,6 +87,8 @@ void assert_everything_works(void)
 	assert_int_equal(
 	        rouse_timer_set(env->loop, e.timer, rouse_loop_now(env->loop) + 1000000, 0, 0), 0);
 	ENV_UNTIL(env, e.fired == before.fired + 1);
+	raise(SIGUSR1);
+	ENV_UNTIL(env, e.signals == before.signals + 1);
 	channel_fill(env, &e.channel);
 	ENV_UNTIL(env, e.ready > before.ready);
 	channel_empty(env, &e.channel);
@@ -83,6 +96,7 @@ void assert_everything_works(void)
 	assert_int_equal(e.woken, before.woken + 2);
 	assert_int_equal(e.posted, before.posted + 1);
 	assert_int_equal(e.fired, before.fired + 1);
+	assert_int_equal(e.signals, before.signals + 1);
 	assert_int_equal(e.cancelled, before.cancelled);
 }
 
@@ -92,6 +106,7 @@ void finish(void)
 	rouse_remote_unref(e.remote);
 	e.waker = NULL;
 	e.remote = NULL;
+	assert_int_equal(rouse_remove(e.env->loop, e.signal), 0);
 	assert_int_equal(rouse_remove(e.env->loop, e.fd), 0);
 	channel_close(e.env, &e.channel);
 }
@@ -146,8 +161,10 @@ void assert_all_refused(int expected)
 	        ROW(rouse_fd_set_events(loop, e.fd, 0)),
 	        ROW(rouse_timer_add(loop, 1, 0, 0, count_timer, &e.fired, &out)),
 	        ROW(rouse_timer_set(loop, e.timer, 1, 0, 0)),
+	        ROW(rouse_signal_add(loop, SIGUSR2, ignore_signal, &e.signals, &out)),
 	        ROW(rouse_hook_add(loop, &hook, NULL, &out)),
 	        ROW(rouse_remove(loop, e.fd)),
+	        ROW(rouse_remove(loop, e.signal)),
 	        ROW(rouse_loop_stats(loop, &stats)),
 	        ROW(rouse_null_script(loop, 0, 3, ROUSE_READABLE)),
 	        ROW(rouse_null_advance(loop, 1)),
@@ -185,6 +202,6 @@ void assert_untouched(struct env *env, void (*fn)(void *data))
 	assert_string_equal(forked_descriptors(), descriptors);
 	/* Nothing was asked of us. */
 	assert_int_equal(env_drain(env), 0);
-	assert_int_equal(e.woken + e.posted + e.ready + e.cancelled, 0);
+	assert_int_equal(e.woken + e.posted + e.ready + e.signals + e.cancelled, 0);
 	assert_everything_works();
 }

@@ -8,10 +8,10 @@ struct everything {
 	struct env *env;
 	rouse_waker *waker;
 	rouse_remote *remote;
-	rouse_source fd, timer, hook;
+	rouse_source fd, timer, hook, signal;
 	struct channel channel;
 	rouse_fd guest; /* of rouse_loop_fd(), before the fork */
-	int woken, posted, fired, ready, hooks, cancelled;
+	int woken, posted, fired, ready, hooks, signals, cancelled;
 };
 extern struct everything e;
 
@@ -26,5 +26,6 @@ void assert_all_refused(int expected);
 void assert_untouched(struct env *env, void (*fn)(void *data));
 
 void cancel_post(void *data);
+void ignore_signal(rouse_loop *loop, rouse_source self, int signo, void *data);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include <rouse/null.h>
 
+#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -56,6 +57,14 @@ static int stop(void)
 static int take_fd(void)
 {
 	return rouse_loop_fd(f.loop, &f.out.fd);
+}
+
+static void ignore_signal(rouse_loop *loop, rouse_source self, int signo, void *data)
+{
+	(void)loop;
+	(void)self;
+	(void)signo;
+	(void)data;
 }
 
 static int prepare(void)
@@ -111,6 +120,11 @@ static int add_timer(void)
 static int set_timer(void)
 {
 	return rouse_timer_set(f.loop, f.timer, 1, 0, 0);
+}
+
+static int add_signal(void)
+{
+	return rouse_signal_add(f.loop, SIGUSR1, ignore_signal, NULL, &f.out.source);
 }
 
 static int remove_source(void)
@@ -170,6 +184,7 @@ static const struct row {
         ROW(rouse_fd_set_events, set_events),
         ROW(rouse_timer_add, add_timer),
         ROW(rouse_timer_set, set_timer),
+        ROW(rouse_signal_add, add_signal),
         ROW(rouse_remove, remove_source),
         ROW(rouse_hook_add, add_hook),
         ROW(rouse_loop_stats, stats),

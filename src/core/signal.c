@@ -1,0 +1,98 @@
+/*
+ * Signals as sources: each is a waker that a signal's handler wakes.
+ *
+ * So a signal has what a wake has: it is never lost, any thread may be the one interrupted, one
+ * run may answer many, and a run is never entered again from inside.  (A signalfd would need the
+ * signal blocked in every thread, and a thread that was there before would be killed by it.)
+ */
+#include "core/loop.h"
+
+#include "base/alloc.h"
+#include "os/os.h"
+
+struct signal_source {
+	struct rouse__source source;
+	rouse_waker *waker;
+	int signo;
+	rouse_signal_fn fn;
+	void *data;
+};
+
+static struct signal_source *signal_of(struct rouse__source *source)
+{
+	return ROUSE__CONTAINER(source, struct signal_source, source);
+}
+
+static void caught(void *waker)
+{
+	(void)rouse_wake(waker);
+}
+
+static void run(rouse_loop *loop, void *data)
+{
+	struct signal_source *s = data;
+	struct rouse__frame frame;
+
+	rouse__enter(loop, &frame, &s->source);
+	s->fn(loop, (rouse_source){s->source.id}, s->signo, s->data);
+	rouse__leave(loop, &frame);
+}
+
+static void drop_waker(rouse_waker *waker)
+{
+	(void)rouse_waker_close(waker);
+	rouse_waker_unref(waker);
+}
+
+static void unlink_signal(rouse_loop *loop, struct rouse__source *source)
+{
+	struct signal_source *s = signal_of(source);
+
+	(void)loop;
+	rouse__signal_give_back(s->signo, s->waker);
+	drop_waker(s->waker);
+}
+
+static const struct rouse__source_ops signal_ops = {
+        .size = sizeof(struct signal_source),
+        .unlink = unlink_signal,
+};
+
+int rouse_signal_add(rouse_loop *loop, int signo, rouse_signal_fn fn, void *data,
+                     rouse_source *ret_source)
+{
+	struct signal_source *s;
+	int error = rouse__check_owner(loop);
+
+	if (error)
+		return error;
+	if (!fn)
+		return ROUSE_EINVAL;
+	s = rouse__zalloc(&loop->allocator, sizeof *s);
+	if (!s)
+		return ROUSE_ENOMEM;
+	s->source.ops = &signal_ops;
+	s->signo = signo;
+	s->fn = fn;
+	s->data = data;
+	error = rouse_waker_create(loop, run, s, &s->waker);
+	if (error)
+		goto no_waker;
+	error = rouse__source_name(loop, &s->source);
+	if (error)
+		goto unnamed;
+	error = rouse__signal_take(signo, caught, s->waker);
+	if (error)
+		goto refused;
+	if (ret_source)
+		ret_source->id = s->source.id;
+	return 0;
+
+refused:
+	rouse__slots_give(&loop->sources, s->source.id);
+unnamed:
+	drop_waker(s->waker);
+no_waker:
+	rouse__free(&loop->allocator, s, sizeof *s);
+	return error;
+}
