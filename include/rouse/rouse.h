@@ -103,6 +103,13 @@ typedef uintptr_t rouse_fd;
 typedef int rouse_fd;
 #endif
 
+/** What the OS calls a process: a process id (POSIX), or a process HANDLE (Windows). */
+#ifdef _WIN32
+typedef void *rouse_process;
+#else
+typedef int rouse_process;
+#endif
+
 /** No descriptor: a hook that watches none. */
 #define ROUSE_NO_FD ((rouse_fd)-1)
 
@@ -145,6 +152,16 @@ typedef void (*rouse_fd_fn)(rouse_loop *loop, rouse_source self, rouse_fd fd, un
                             void *data);
 typedef void (*rouse_timer_fn)(rouse_loop *loop, rouse_source self, rouse_ns deadline, void *data);
 typedef void (*rouse_signal_fn)(rouse_loop *loop, rouse_source self, int signo, void *data);
+
+/** How a child process ended. */
+typedef struct rouse_exit {
+	uint32_t code; /**< What it returned: 8 bits on POSIX, 32 on Windows. */
+	int signo;     /**< The signal that ended it; 0: none. */
+	int known;     /**< 0: someone else has waited for it, and code and signo say nothing. */
+} rouse_exit;
+
+typedef void (*rouse_child_fn)(rouse_loop *loop, rouse_source self, rouse_process process,
+                               const rouse_exit *how, void *data);
 
 /* ---- Loop -------------------------------------------------------------- */
 
@@ -215,7 +232,7 @@ ROUSE_API int rouse_loop_run(rouse_loop *loop);
  * One turn: prepare hooks, wait until `deadline`, check hooks, dispatch.
  *
  * Order within a turn is fixed: posted work, wakers and signals, due timers by deadline, hooks,
- * then descriptors as the OS reported them.  At most max_batch of each of these
+ * then descriptors and children as the OS reported them.  At most max_batch of each of these
  * four run, of hooks max_batch each; what is left over runs in the next turn, whose wait then does
  * not block, before what came later.  So however much there is of one kind, the others wait for
  * one such batch of it at most; rouse_stats counts the turns in which that happened.  A source
@@ -512,6 +529,25 @@ ROUSE_API ROUSE_MUST_USE int rouse_signal_add(rouse_loop *loop, int signo, rouse
                                               void *data, rouse_source *ret_source);
 
 /**
+ * Watch a child process until it ends, and wait for it: `fn` runs once, with how it ended, and
+ * the source is gone when it returns.  Nobody else may wait for that child; a source that is
+ * removed first leaves it to the caller to do so.
+ *
+ * Where the system has no pidfds (Linux before 5.3) the loop watches SIGCHLD while it has
+ * children: rouse_signal_add()'s rule of one loop for one signal holds for that too, and children
+ * have a max_batch of their own.
+ *
+ * @return 0; ROUSE_EINVAL, ROUSE_ENOMEM, ROUSE_ENOTSUP (the poller watches no descriptors: "null"),
+ *         ROUSE_EEXIST (this loop watches it already, or SIGCHLD is taken), ROUSE_ELIMIT,
+ *         ROUSE_EWRONGTHREAD, ROUSE_EOS (ECHILD: no child of this process, or waited for
+ *         already); ROUSE_ECLOSED while the loop is being destroyed.
+ * @since 0.1
+ */
+ROUSE_API ROUSE_MUST_USE int rouse_child_add(rouse_loop *loop, rouse_process process,
+                                             rouse_child_fn fn, void *data,
+                                             rouse_source *ret_source);
+
+/**
  * Remove any source.  When this returns its callback will not begin again, even if the OS
  * already reported it this turn; when called from that callback, it finishes and is not
  * called again.  `data` and the descriptor are then the caller's.
@@ -567,7 +603,8 @@ enum rouse_caps {
 	ROUSE_CAP_FD = 1u << 0,               /**< rouse_fd_add() takes descriptors of the OS. */
 	ROUSE_CAP_SIGNAL_SAFE_WAKE = 1u << 1, /**< ROUSE_SIGNAL_SAFE calls are that. */
 	ROUSE_CAP_POLLABLE = 1u << 2,         /**< rouse_loop_fd() works. */
-	ROUSE_CAP_SIGNAL = 1u << 3            /**< rouse_signal_add() works. */
+	ROUSE_CAP_SIGNAL = 1u << 3,           /**< rouse_signal_add() works. */
+	ROUSE_CAP_CHILD = 1u << 4             /**< rouse_child_add() works. */
 };
 
 /** Counters since creation; `size` as in rouse_loop_options, set before the call. */

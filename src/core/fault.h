@@ -33,6 +33,7 @@ enum rouse__call {
 	ROUSE__TIMERFD,
 	ROUSE__TIMERFD_SETTIME,
 	ROUSE__POLL,
+	ROUSE__PIDFD,
 	ROUSE__CALLS
 };
 

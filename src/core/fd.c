@@ -110,7 +110,7 @@ void rouse__fd_disown(rouse_loop *loop, struct rouse__source *source)
 	rouse__count(loop->remote, fds_dropped, 1);
 }
 
-static void note_ready(rouse_loop *loop, struct rouse__source *source, unsigned events)
+void rouse__fd_note_ready(rouse_loop *loop, struct rouse__source *source, unsigned events)
 {
 	assert(loop->batch_count < loop->max_batch);
 	loop->batch[loop->batch_count++] = (struct rouse__reported){source->id, events};
@@ -118,7 +118,8 @@ static void note_ready(rouse_loop *loop, struct rouse__source *source, unsigned 
 
 static const struct rouse__source_ops fd_ops = {
         .size = sizeof(struct rouse__fd_source),
-        .ready = note_ready,
+        .ready = rouse__fd_note_ready,
+        .users_fd = 1,
         .unlink = unlink_fd,
         .suspend = rouse__fd_suspend,
         .resume = rouse__fd_resume,
@@ -170,7 +171,7 @@ int rouse_fd_set_events(rouse_loop *loop, rouse_source name, unsigned events)
 	source = rouse__source_find(loop, name);
 	if (!source)
 		return ROUSE_ESTALE;
-	if (!source->ops->ready)
+	if (!source->ops->users_fd)
 		return ROUSE_EINVAL;
 	fd = ROUSE__CONTAINER(source, struct rouse__fd_source, source);
 	if (rouse__fd_check(fd->watch.fd, events))

@@ -81,7 +81,11 @@ static int more_than_one(const rouse_loop *loop)
 		things += loop->todo.first->next ? 2 : 1;
 	if (!rouse__list_empty(&loop->due))
 		things += loop->due.next->next != &loop->due ? 2 : 1;
-	return things > 1 || (things == 1 && loop->batch_next < loop->batch_count);
+	if (loop->batch_next < loop->batch_count)
+		things++;
+	if (!rouse__list_empty(&loop->to_ask))
+		things += 2;
+	return things > 1;
 }
 
 void rouse__guest_before_callbacks(rouse_loop *loop)

@@ -65,6 +65,7 @@ static void note_ready(rouse_loop *loop, struct rouse__source *source, unsigned 
 static const struct rouse__source_ops hook_ops = {
         .size = sizeof(struct hook),
         .ready = note_ready,
+        .users_fd = 1,
         .unlink = unlink_hook,
         .suspend = rouse__fd_suspend,
         .resume = rouse__fd_resume,

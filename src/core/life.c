@@ -102,7 +102,9 @@ int rouse_loop_create(const rouse_loop_options *options, rouse_loop **ret_loop)
 	rouse__list_init(&loop->hooks);
 	rouse__list_init(&loop->wakers);
 	rouse__list_init(&loop->due);
+	rouse__list_init(&loop->children);
 	rouse__list_init(&loop->of_thread);
+	rouse__list_init(&loop->to_ask);
 	rouse__tasks_init(&loop->todo);
 	rouse__tasks_init(&loop->later);
 

@@ -37,7 +37,8 @@ rouse_ns rouse__look_ahead(rouse_loop *loop, unsigned flags)
 {
 	rouse_ns until = rouse__hooks_prepare(loop, flags);
 
-	if (rouse__gathered(loop) || loop->todo.first || loop->later.first || loop->late_timers)
+	if (rouse__gathered(loop) || loop->todo.first || loop->later.first || loop->late_timers ||
+	    !rouse__list_empty(&loop->to_ask))
 		return 0;
 	return earlier(until, rouse__heap_latest(&loop->timers));
 }
@@ -78,6 +79,7 @@ void rouse__gather(rouse_loop *loop)
 	rouse__tasks_append(&loop->todo, rouse__remote_take(loop->remote, loop->hosted));
 	loop->todo_budget = loop->max_batch;
 	rouse__timers_gather(loop);
+	rouse__children_gather(loop);
 	rouse__hooks_check(loop);
 	if (loop->rung && !rouse__gathered(loop))
 		rouse__count(loop->remote, wakes_spurious, 1);
@@ -87,7 +89,8 @@ void rouse__gather(rouse_loop *loop)
 int rouse__gathered(const rouse_loop *loop)
 {
 	return (loop->todo.first && loop->todo_budget) || !rouse__list_empty(&loop->due) ||
-	       loop->batch_next < loop->batch_count || rouse__hooks_work(loop);
+	       loop->batch_next < loop->batch_count ||
+	       (!rouse__list_empty(&loop->to_ask) && loop->ask_budget) || rouse__hooks_work(loop);
 }
 
 static void run_posted(rouse_loop *loop)
@@ -115,6 +118,7 @@ void rouse__run_gathered(rouse_loop *loop)
 	rouse__timers_dispatch(loop);
 	rouse__hooks_dispatch(loop);
 	rouse__fd_dispatch(loop);
+	rouse__children_dispatch(loop);
 }
 
 int rouse_loop_turn(rouse_loop *loop, rouse_ns deadline)

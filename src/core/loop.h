@@ -24,6 +24,7 @@ struct rouse__source_ops {
 	/* What the poller reports of it, noted here; NULL where it watches no descriptor.  If it
 	 * may watch one, it begins with a struct rouse__fd_source. */
 	void (*ready)(rouse_loop *loop, struct rouse__source *source, unsigned events);
+	int users_fd; /* rouse_fd_set_events() is for it */
 	/* Out of the poller, the heap, and whatever was gathered.  It will not be called. */
 	void (*unlink)(rouse_loop *loop, struct rouse__source *source);
 	/* Its callback is further out on the stack and a nested turn begins: keep it from being
@@ -90,6 +91,8 @@ struct rouse_loop {
 	unsigned char late_timers; /* more were due than the budget let leave the heap */
 	struct rouse__reported *batch;
 	unsigned batch_next, batch_count;
+	struct rouse__list to_ask; /* children that may have ended, where there are no pidfds */
+	unsigned ask_budget;
 	/* and each hook's `work` */
 
 	struct rouse__tasks later; /* taken off the queue, but of the next turn */
@@ -102,6 +105,8 @@ struct rouse_loop {
 	unsigned char rung; /* the doorbell ended the last wait */
 
 	struct rouse__list of_thread; /* in the list of loops that this thread owns */
+	struct rouse__list children;  /* those that are not in to_ask */
+	rouse_source sigchld;         /* where there are no pidfds */
 
 	/* As a guest; see guest.c. */
 	unsigned char hosted;
@@ -139,6 +144,7 @@ void rouse__fd_resume(rouse_loop *loop, struct rouse__source *source);
 void rouse__fd_disown(rouse_loop *loop, struct rouse__source *source);
 int rouse__fd_watch(rouse_loop *loop, struct rouse__fd_source *fd);
 void rouse__fd_unwatch(rouse_loop *loop, struct rouse__fd_source *fd);
+void rouse__fd_note_ready(rouse_loop *loop, struct rouse__source *source, unsigned events);
 void rouse__fd_dispatch(rouse_loop *loop);
 
 /* timer.c */
@@ -165,7 +171,18 @@ void rouse__call_run(rouse_loop *loop, rouse_task *task);
 /* waker.c */
 void rouse__waker_run(rouse_loop *loop, rouse_task *task);
 void rouse__waker_cancel(rouse_task *task);
+void rouse__waker_quiet(rouse_waker *waker);
 void rouse__wakers_close(rouse_loop *loop);
+
+/* child.c */
+void rouse__children_gather(rouse_loop *loop);
+void rouse__children_dispatch(rouse_loop *loop);
+
+/* signal.c */
+/* `quiet`: no callback of the user's. */
+int rouse__signal_add(rouse_loop *loop, int signo, rouse_signal_fn fn, void *data, int quiet,
+                      rouse_source *ret_source);
+void rouse__signal_again(rouse_loop *loop, rouse_source name);
 
 /* loop.c: the steps of a turn, for guest.c too */
 rouse_ns rouse__look_ahead(rouse_loop *loop, unsigned flags);

@@ -61,13 +61,19 @@ static const struct rouse__source_ops signal_ops = {
 int rouse_signal_add(rouse_loop *loop, int signo, rouse_signal_fn fn, void *data,
                      rouse_source *ret_source)
 {
-	struct signal_source *s;
 	int error = rouse__check_owner(loop);
 
 	if (error)
 		return error;
-	if (!fn)
-		return ROUSE_EINVAL;
+	return fn ? rouse__signal_add(loop, signo, fn, data, 0, ret_source) : ROUSE_EINVAL;
+}
+
+int rouse__signal_add(rouse_loop *loop, int signo, rouse_signal_fn fn, void *data, int quiet,
+                      rouse_source *ret_source)
+{
+	struct signal_source *s;
+	int error;
+
 	s = rouse__zalloc(&loop->allocator, sizeof *s);
 	if (!s)
 		return ROUSE_ENOMEM;
@@ -78,6 +84,8 @@ int rouse_signal_add(rouse_loop *loop, int signo, rouse_signal_fn fn, void *data
 	error = rouse_waker_create(loop, run, s, &s->waker);
 	if (error)
 		goto no_waker;
+	if (quiet)
+		rouse__waker_quiet(s->waker);
 	error = rouse__source_name(loop, &s->source);
 	if (error)
 		goto unnamed;
@@ -95,4 +103,10 @@ unnamed:
 no_waker:
 	rouse__free(&loop->allocator, s, sizeof *s);
 	return error;
+}
+
+/* As if it had come. */
+void rouse__signal_again(rouse_loop *loop, rouse_source name)
+{
+	caught(signal_of(rouse__source_find(loop, name))->waker);
 }

@@ -40,6 +40,7 @@ struct rouse_waker {
 	unsigned char listed;
 	unsigned char running; /* its callback is on the stack */
 	unsigned char again;   /* and it was woken since, in a nested turn */
+	unsigned char quiet;   /* its callback is none of the user's */
 };
 
 static void put(rouse_waker *waker)
@@ -158,6 +159,11 @@ int rouse_waker_close(rouse_waker *waker)
 	return 0;
 }
 
+void rouse__waker_quiet(rouse_waker *waker)
+{
+	waker->quiet = 1;
+}
+
 void rouse__wakers_close(rouse_loop *loop)
 {
 	while (!rouse__list_empty(&loop->wakers)) {
@@ -175,7 +181,8 @@ static void call(rouse_loop *loop, rouse_waker *waker)
 	rouse__count(loop->remote, wakes_served, 1);
 	if (!waker->fn)
 		return;
-	rouse__count(loop->remote, callbacks, 1);
+	if (!waker->quiet)
+		rouse__count(loop->remote, callbacks, 1);
 	waker->running = 1;
 	rouse__enter(loop, &frame, NULL);
 	waker->fn(loop, waker->data);

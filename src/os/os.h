@@ -33,6 +33,13 @@ uint64_t rouse__thread_serial(void);
 int rouse__signal_take(int signo, void (*fn)(void *arg), void *arg);
 void rouse__signal_give_back(int signo, const void *arg);
 
+/* Children.  A pidfd, or -1 with errno set. */
+int rouse__pidfd_open(rouse_process process);
+/* 0, or an errno: it is no child of this process. */
+int rouse__child_check(rouse_process process);
+/* 1: it has ended, and was waited for, by this or by someone else; 0: not yet. */
+int rouse__child_ended(rouse_process process, int pidfd, rouse_exit *how);
+
 /* Keeps errno for rouse_os_error() and says ROUSE_EOS; ENOMEM becomes ROUSE_ENOMEM. */
 int rouse__os_failed(int os_error);
 

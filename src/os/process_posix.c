@@ -1,8 +1,11 @@
 #include "os/os.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* ---- Which process this is ---------------------------------------------------- */
@@ -83,4 +86,68 @@ void rouse__lock(void)
 void rouse__unlock(void)
 {
 	pthread_mutex_unlock(&mutex);
+}
+
+/* ---- Children ----------------------------------------------------------------- */
+
+int rouse__pidfd_open(rouse_process process)
+{
+#ifdef SYS_pidfd_open
+	return (int)syscall(SYS_pidfd_open, process, 0);
+#else
+	(void)process;
+	errno = ENOSYS;
+	return -1;
+#endif
+}
+
+static int wait_id(idtype_t type, id_t id, siginfo_t *info, int flags)
+{
+	int result;
+
+	info->si_pid = 0;
+	do
+		result = waitid(type, id, info, WEXITED | WNOHANG | flags);
+	while (result < 0 && errno == EINTR);
+	return result;
+}
+
+int rouse__child_check(rouse_process process)
+{
+	siginfo_t info;
+
+	return wait_id(P_PID, (id_t)process, &info, WNOWAIT) ? errno : 0;
+}
+
+/* By pidfd where there is one: the number of a child that someone else has waited for may be
+ * another child's by now. */
+static int wait_for(rouse_process process, int pidfd, siginfo_t *info)
+{
+	/* P_PIDFD is younger than the rest. */
+	const idtype_t by_pidfd = (idtype_t)3;
+
+	if (pidfd >= 0) {
+		int result = wait_id(by_pidfd, (id_t)pidfd, info, 0);
+
+		if (result == 0 || errno != EINVAL)
+			return result;
+	}
+	return wait_id(P_PID, (id_t)process, info, 0);
+}
+
+int rouse__child_ended(rouse_process process, int pidfd, rouse_exit *how)
+{
+	siginfo_t info;
+
+	*how = (rouse_exit){0};
+	if (wait_for(process, pidfd, &info))
+		return 1;
+	if (info.si_pid == 0)
+		return 0;
+	how->known = 1;
+	if (info.si_code == CLD_EXITED)
+		how->code = (uint32_t)info.si_status;
+	else
+		how->signo = info.si_status;
+	return 1;
 }

@@ -229,7 +229,7 @@ static int wait(struct rouse__poller *p, rouse_ns deadline, rouse_loop *door)
 
 const struct rouse__poller_ops rouse__poll = {
         .name = "poll",
-        .caps = ROUSE_CAP_FD | ROUSE_CAP_SIGNAL_SAFE_WAKE | ROUSE_CAP_SIGNAL,
+        .caps = ROUSE_CAP_FD | ROUSE_CAP_SIGNAL_SAFE_WAKE | ROUSE_CAP_SIGNAL | ROUSE_CAP_CHILD,
         .create = create,
         .destroy = destroy,
         .add = add,

@@ -15,6 +15,16 @@ void ignore_signal(rouse_loop *loop, rouse_source self, int signo, void *data)
 	++*(int *)data;
 }
 
+static void ignore_child(rouse_loop *loop, rouse_source self, rouse_process process,
+                         const rouse_exit *how, void *data)
+{
+	(void)loop;
+	(void)self;
+	(void)process;
+	(void)how;
+	(void)data;
+}
+
 static rouse_stats stats_of(struct env *env)
 {
 	rouse_stats stats = {.size = sizeof stats};
@@ -162,6 +172,7 @@ void assert_all_refused(int expected)
 	        ROW(rouse_timer_add(loop, 1, 0, 0, count_timer, &e.fired, &out)),
 	        ROW(rouse_timer_set(loop, e.timer, 1, 0, 0)),
 	        ROW(rouse_signal_add(loop, SIGUSR2, ignore_signal, &e.signals, &out)),
+	        ROW(rouse_child_add(loop, 1, ignore_child, NULL, &out)),
 	        ROW(rouse_hook_add(loop, &hook, NULL, &out)),
 	        ROW(rouse_remove(loop, e.fd)),
 	        ROW(rouse_remove(loop, e.signal)),

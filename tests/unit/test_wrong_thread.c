@@ -67,6 +67,16 @@ static void ignore_signal(rouse_loop *loop, rouse_source self, int signo, void *
 	(void)data;
 }
 
+static void ignore_child(rouse_loop *loop, rouse_source self, rouse_process process,
+                         const rouse_exit *how, void *data)
+{
+	(void)loop;
+	(void)self;
+	(void)process;
+	(void)how;
+	(void)data;
+}
+
 static int prepare(void)
 {
 	return rouse_loop_prepare(f.loop, 0, &f.out.deadline);
@@ -127,6 +137,11 @@ static int add_signal(void)
 	return rouse_signal_add(f.loop, SIGUSR1, ignore_signal, NULL, &f.out.source);
 }
 
+static int add_child(void)
+{
+	return rouse_child_add(f.loop, getppid(), ignore_child, NULL, &f.out.source);
+}
+
 static int remove_source(void)
 {
 	return rouse_remove(f.loop, f.hook);
@@ -185,6 +200,7 @@ static const struct row {
         ROW(rouse_timer_add, add_timer),
         ROW(rouse_timer_set, set_timer),
         ROW(rouse_signal_add, add_signal),
+        ROW(rouse_child_add, add_child),
         ROW(rouse_remove, remove_source),
         ROW(rouse_hook_add, add_hook),
         ROW(rouse_loop_stats, stats),
