@@ -212,6 +212,12 @@ ROUSE_API ROUSE_ANY_THREAD ROUSE_MUST_USE int rouse_loop_create(const rouse_loop
  * release find the loop closed: adding, posting and waking answer ROUSE_ECLOSED.
  * Wakers and remotes still referenced elsewhere stay valid and answer ROUSE_ECLOSED.
  *
+ * A thread that ends with a loop of its own undestroyed closes its queue the same way: others
+ * get ROUSE_ECLOSED, cancel functions run as the thread ends (not, where the loop was made by one
+ * of its last thread-specific destructors).  The sources' memory and the descriptors stay
+ * until the process ends, and every other thread's call with the loop itself answers
+ * ROUSE_EWRONGTHREAD.
+ *
  * @param loop NULL is allowed.
  * @return 0; ROUSE_EBUSY from a callback of this loop; ROUSE_EWRONGTHREAD.
  * @since 0.1

@@ -90,6 +90,33 @@ static void cancel_call(rouse_task *task)
 	rouse__gate_open(&call->done);
 }
 
+static struct call *call_to(const struct rouse__list *calls, uint64_t thread)
+{
+	for (struct rouse__list *l = calls->next; l != calls; l = l->next)
+		if (ROUSE__CONTAINER(l, struct call, link)->callee == thread)
+			return ROUSE__CONTAINER(l, struct call, link);
+	return NULL;
+}
+
+/* This thread ends, and its loops' queues are closed: what is left is the call that it ends in. */
+void rouse__calls_abandon(void)
+{
+	struct call *call;
+
+	do {
+		rouse__lock();
+		call = call_to(calls_under_way(), rouse__thread_serial());
+		if (call) {
+			rouse__list_unlink(&call->link);
+			call->result = ROUSE_ECLOSED;
+			/* Under the lock: one that was refused does not wait at its gate, but must
+			 * come by here before its stack is gone. */
+			rouse__gate_open(&call->done);
+		}
+		rouse__unlock();
+	} while (call);
+}
+
 static int call_inline(rouse_remote *remote, rouse_post_fn fn, void *data)
 {
 	rouse_loop *loop = remote->loop;

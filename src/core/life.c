@@ -57,20 +57,52 @@ static void close_queue(rouse_loop *loop)
 	cancel_queued(loop);
 }
 
-/* ---- The owner -------------------------------------------------------------------- */
+/* ---- The owner's end ----------------------------------------------------------- */
 
 static _Thread_local struct rouse__list of_this_thread;
+/* Their memory stays, and is not lost: under the process's lock. */
+static rouse_loop *abandoned;
 
 int rouse__thread_has_loops(void)
 {
 	return of_this_thread.next && !rouse__list_empty(&of_this_thread);
 }
 
-static void own(rouse_loop *loop)
+/* What others wait for, and what they would still hand over, ends with the thread. */
+static void abandon(rouse_loop *loop)
 {
+	struct rouse__frame frame;
+
+	rouse__list_unlink(&loop->of_thread);
+	if (rouse__remote_forked(loop->remote))
+		return;
+	rouse__enter(loop, &frame, NULL);
+	close_queue(loop);
+	rouse__signals_remove(loop);
+	rouse__leave(loop, &frame);
+	rouse__lock();
+	loop->next_abandoned = abandoned;
+	abandoned = loop;
+	rouse__unlock();
+}
+
+static void thread_ends(void)
+{
+	while (!rouse__list_empty(&of_this_thread))
+		abandon(ROUSE__CONTAINER(of_this_thread.next, rouse_loop, of_thread));
+	rouse__calls_abandon();
+}
+
+static int own(rouse_loop *loop)
+{
+	int error = rouse__at_thread_end(thread_ends);
+
+	if (error)
+		return error;
 	if (!of_this_thread.next)
 		rouse__list_init(&of_this_thread);
 	rouse__list_append(&of_this_thread, &loop->of_thread);
+	return 0;
 }
 
 /* ---- Create and destroy ---------------------------------------------------------- */
@@ -125,10 +157,14 @@ int rouse_loop_create(const rouse_loop_options *options, rouse_loop **ret_loop)
 	error = ops->create(&config, &loop->poller);
 	if (error)
 		goto no_poller;
-	own(loop);
+	error = own(loop);
+	if (error)
+		goto not_owned;
 	*ret_loop = loop;
 	return 0;
 
+not_owned:
+	ops->destroy(loop->poller);
 no_poller:
 	rouse_remote_unref(loop->remote);
 no_remote:

@@ -105,8 +105,9 @@ struct rouse_loop {
 	unsigned char rung; /* the doorbell ended the last wait */
 
 	struct rouse__list of_thread; /* in the list of loops that this thread owns */
-	struct rouse__list children;  /* those that are not in to_ask */
-	rouse_source sigchld;         /* where there are no pidfds */
+	rouse_loop *next_abandoned;
+	struct rouse__list children; /* those that are not in to_ask */
+	rouse_source sigchld;        /* where there are no pidfds */
 
 	/* As a guest; see guest.c. */
 	unsigned char hosted;
@@ -167,6 +168,7 @@ int rouse__thread_has_loops(void);
 
 /* call.c */
 void rouse__call_run(rouse_loop *loop, rouse_task *task);
+void rouse__calls_abandon(void);
 
 /* waker.c */
 void rouse__waker_run(rouse_loop *loop, rouse_task *task);
@@ -183,6 +185,7 @@ void rouse__children_dispatch(rouse_loop *loop);
 int rouse__signal_add(rouse_loop *loop, int signo, rouse_signal_fn fn, void *data, int quiet,
                       rouse_source *ret_source);
 void rouse__signal_again(rouse_loop *loop, rouse_source name);
+void rouse__signals_remove(rouse_loop *loop);
 
 /* loop.c: the steps of a turn, for guest.c too */
 rouse_ns rouse__look_ahead(rouse_loop *loop, unsigned flags);

@@ -110,3 +110,17 @@ void rouse__signal_again(rouse_loop *loop, rouse_source name)
 {
 	caught(signal_of(rouse__source_find(loop, name))->waker);
 }
+
+static struct signal_source *signal_at(rouse_loop *loop, uint32_t slot)
+{
+	struct rouse__source *source = loop->sources.slots[slot].object;
+
+	return source && source->ops == &signal_ops ? signal_of(source) : NULL;
+}
+
+void rouse__signals_remove(rouse_loop *loop)
+{
+	for (uint32_t i = 0; i < loop->sources.count; i++)
+		if (signal_at(loop, i))
+			rouse__source_remove(loop, &signal_at(loop, i)->source);
+}

@@ -25,6 +25,9 @@ void rouse__unlock(void);
 /* Unique in the process and never reused, unlike a thread's id.  Never 0. */
 uint64_t rouse__thread_serial(void);
 
+/* Call `fn` on this thread as it ends, after other such functions; the same one for all. */
+int rouse__at_thread_end(void (*fn)(void));
+
 /*
  * Let `fn` be called with `arg` by the signal's handler.  ROUSE_EINVAL: no such signal, or it
  * cannot be put off; ROUSE_EEXIST: taken.  Given back, its disposition is what it was, unless

@@ -1,6 +1,7 @@
 #include "os/os.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdatomic.h>
 
 static _Thread_local uint64_t serial;
@@ -24,4 +25,45 @@ int rouse__os_failed(int os_error)
 int rouse_os_error(void)
 {
 	return last_os_error;
+}
+
+/* ---- A thread's end -------------------------------------------------------------- */
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_key_t key;
+static int key_error;
+
+static _Thread_local struct {
+	void (*fn)(void);
+	unsigned rounds;
+} at_end;
+
+/* The system calls destructors in no order, in rounds, as long as one sets its value anew: one of
+ * the last is ours, so that other destructors find this thread's loops as they were.  Not the
+ * very last, in which a sanitizer takes its own leave of the thread. */
+static void ending(void *value)
+{
+	if (++at_end.rounds < PTHREAD_DESTRUCTOR_ITERATIONS - 1)
+		pthread_setspecific(key, value);
+	else
+		at_end.fn();
+}
+
+static void make_key(void)
+{
+	key_error = pthread_key_create(&key, ending);
+}
+
+int rouse__at_thread_end(void (*fn)(void))
+{
+	int error;
+
+	if (at_end.fn)
+		return 0;
+	pthread_once(&once, make_key);
+	error = key_error ? key_error : pthread_setspecific(key, &at_end);
+	if (error)
+		return rouse__os_failed(error);
+	at_end.fn = fn;
+	return 0;
 }
