@@ -24,7 +24,8 @@
  *   Memory   comes from the loop's rouse_allocator and nowhere else, but for one page that the
  *            process has to tell a fork by, and what the C library takes for itself.
  *   Fork     in a forked child every call with an inherited loop, waker or remote that can
- *            return an error returns ROUSE_EFORKED, and none touches what the parent uses.
+ *            return an error returns ROUSE_EFORKED, and none touches what the parent uses,
+ *            until rouse_loop_after_fork().
  */
 #ifndef ROUSE_ROUSE_H
 #define ROUSE_ROUSE_H
@@ -128,7 +129,7 @@ enum rouse_error {
 	ROUSE_EOS = -10,      /**< The OS refused; see rouse_os_error(). */
 	ROUSE_EBUSY = -11,    /**< Nested run, inside a callback, or attached already. */
 	ROUSE_ELOST = -12,    /**< The display or peer is gone. */
-	ROUSE_EFORKED = -13,  /**< In a forked child, of an inherited loop. */
+	ROUSE_EFORKED = -13,  /**< In a forked child, before rouse_loop_after_fork(). */
 	ROUSE_EDEADLOCK = -14 /**< That loop's thread is waiting for this one. */
 };
 
@@ -324,6 +325,29 @@ ROUSE_API int rouse_loop_dispatch(rouse_loop *loop);
  * @since 0.1
  */
 ROUSE_API int rouse_loop_take_stop(rouse_loop *loop);
+
+/* ---- Fork ---------------------------------------------------------------- */
+
+/**
+ * Make an inherited loop the child's own, with a doorbell and poller of its own; the parent's
+ * are not touched.  Before any other use of the loop and before the child starts threads, on the
+ * thread that owned it, which must be the one that forked; in a callback, too.  Everything
+ * stays as it was at the fork: sources, names, rouse_loop_fd()'s number (a host that watches
+ * it has a fork of its own to repair), wakes and posts still queued, which run in the parent and
+ * in the child.  Only the rouse_call() of a thread that is not there any more is dropped.  A
+ * child source is one of the parent's children, and will say that it knows nothing.  The loop's
+ * own descriptors are to be left alone until then.
+ *
+ * Without this an inherited loop is so much memory, and its descriptors a few numbers; a signal
+ * that it watched is ignored, and counts once this was called.  A rouse_task that a thread was
+ * about to post at the fork still looks queued in the child: zero it.
+ *
+ * @return 0, also where the process did not fork; ROUSE_EINVAL, ROUSE_EWRONGTHREAD, ROUSE_ENOMEM,
+ *         ROUSE_ELIMIT, ROUSE_EOS (it may be tried again); ROUSE_EBUSY from inside a hook's
+ *         prepare, check or release, and from a cancel function.
+ * @since 0.1
+ */
+ROUSE_API int rouse_loop_after_fork(rouse_loop *loop);
 
 /* ---- Wakers ------------------------------------------------------------ */
 

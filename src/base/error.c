@@ -32,7 +32,7 @@ const char *rouse_strerror(int error)
 	case ROUSE_ELOST:
 		return "the display or peer is gone";
 	case ROUSE_EFORKED:
-		return "in a forked child";
+		return "in a forked child (see rouse_loop_after_fork)";
 	case ROUSE_EDEADLOCK:
 		return "that loop's thread is waiting for this one";
 	}

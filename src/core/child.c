@@ -216,3 +216,10 @@ unnamed:
 	rouse__free(&loop->allocator, child, sizeof *child);
 	return error;
 }
+
+/* The parent's children are not this one's: whoever waits for one is to be told so. */
+void rouse__children_after_fork(rouse_loop *loop)
+{
+	if (rouse__source_find(loop, loop->sigchld))
+		rouse__signal_again(loop, loop->sigchld);
+}

@@ -11,6 +11,8 @@
 /* 0, or a ROUSE_E*. */
 int rouse__doorbell_open(int *ret_fd);
 void rouse__doorbell_close(int fd);
+/* Another one in its place, by the same number: whoever holds the old one keeps it. */
+int rouse__doorbell_replace(int fd);
 /* Any thread, signal handlers too; preserves errno.  0, or the errno of a broken doorbell. */
 int rouse__doorbell_ring(int fd);
 /* Make it unreadable again. */

@@ -73,6 +73,15 @@ void rouse__guest_hook_added(rouse_loop *loop)
 		self_ring(loop);
 }
 
+/* The ring and the deadline are the parent's: let the host turn this loop once, to say both anew.
+ */
+void rouse__guest_after_fork(rouse_loop *loop)
+{
+	loop->self_rung = loop->bell_broken = 0;
+	if (loop->hosted)
+		self_ring(loop);
+}
+
 static int more_than_one(const rouse_loop *loop)
 {
 	unsigned things = 0;

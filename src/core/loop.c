@@ -21,8 +21,8 @@
  * descriptor must be readable before a callback runs if anything else is left to do
  * (guest.c).  An unhosted loop refuses a nested turn: nobody but it turns it.
  *
- * A fork in a callback.  The child returns from that callback into the turn, too.
- * Nothing more runs there, and the poller is not touched.
+ * A fork in a callback.  The child returns from that callback into the turn, too.  Unless it has
+ * taken the loop over (fork.c) nothing more runs there, and the poller is not touched.
  */
 #include "core/loop.h"
 

@@ -162,6 +162,7 @@ void rouse__hooks_dispatch(rouse_loop *loop);
 void rouse__task_run(rouse_loop *loop, rouse_task *task);
 void rouse__task_cancel(rouse_loop *loop, rouse_task *task);
 void rouse__stop_run(rouse_loop *loop, rouse_task *task);
+void rouse__stop_after_fork(rouse_loop *loop);
 
 /* life.c */
 int rouse__thread_has_loops(void);
@@ -175,10 +176,12 @@ void rouse__waker_run(rouse_loop *loop, rouse_task *task);
 void rouse__waker_cancel(rouse_task *task);
 void rouse__waker_quiet(rouse_waker *waker);
 void rouse__wakers_close(rouse_loop *loop);
+void rouse__wakers_after_fork(rouse_loop *loop);
 
 /* child.c */
 void rouse__children_gather(rouse_loop *loop);
 void rouse__children_dispatch(rouse_loop *loop);
+void rouse__children_after_fork(rouse_loop *loop);
 
 /* signal.c */
 /* `quiet`: no callback of the user's. */
@@ -186,6 +189,7 @@ int rouse__signal_add(rouse_loop *loop, int signo, rouse_signal_fn fn, void *dat
                       rouse_source *ret_source);
 void rouse__signal_again(rouse_loop *loop, rouse_source name);
 void rouse__signals_remove(rouse_loop *loop);
+void rouse__signals_after_fork(rouse_loop *loop);
 
 /* loop.c: the steps of a turn, for guest.c too */
 rouse_ns rouse__look_ahead(rouse_loop *loop, unsigned flags);
@@ -199,5 +203,6 @@ void rouse__guest_before_callbacks(rouse_loop *loop);
 int rouse__guest_settle(rouse_loop *loop);
 void rouse__guest_rearm(rouse_loop *loop);
 void rouse__guest_hook_added(rouse_loop *loop);
+void rouse__guest_after_fork(rouse_loop *loop);
 
 #endif

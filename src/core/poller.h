@@ -62,6 +62,10 @@ struct rouse__poller_ops {
 	 * not fail after a success of descriptor(). */
 	int (*arm)(struct rouse__poller *poller, rouse_ns deadline);
 
+	/* In a forked child, with a new doorbell in place of the old one: do not touch what is the
+	 * parent's as well.  The descriptor's number stays.  NULL: nothing to do. */
+	int (*after_fork)(struct rouse__poller *poller, rouse_loop *door);
+
 	rouse_ns (*now)(const struct rouse__poller *poller);
 	int is_virtual; /* its host lets time pass, and needs no descriptor to sleep on */
 };

@@ -102,6 +102,23 @@ void rouse__task_cancel(rouse_loop *loop, rouse_task *task)
 		task->cancel(task);
 }
 
+static int has_stop(const struct rouse__tasks *tasks)
+{
+	for (const rouse_task *task = tasks->first; task; task = task->next)
+		if (task->run == rouse__stop_run)
+			return 1;
+	return 0;
+}
+
+/* A thread that is not there in a forked child may have been about to queue it. */
+void rouse__stop_after_fork(rouse_loop *loop)
+{
+	if (loop->remote->stop.reserved && !has_stop(&loop->todo) && !has_stop(&loop->later)) {
+		mark_free(&loop->remote->stop);
+		loop->stop = 1;
+	}
+}
+
 /* ---- Posts ---------------------------------------------------------------- */
 
 static void run_post(rouse_loop *loop, rouse_task *task)

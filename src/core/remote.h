@@ -42,7 +42,7 @@ struct rouse_remote {
 	atomic_size_t references;
 	int doorbell;
 	uint64_t owner;   /* the loop's thread, by serial */
-	uint64_t process; /* of its making */
+	uint64_t process; /* of its making, or of rouse_loop_after_fork() */
 	rouse_loop *loop; /* for the owner alone, while the word is not CLOSED */
 	rouse_allocator allocator;
 	struct rouse__slab posts;

@@ -124,3 +124,13 @@ void rouse__signals_remove(rouse_loop *loop)
 		if (signal_at(loop, i))
 			rouse__source_remove(loop, &signal_at(loop, i)->source);
 }
+
+void rouse__signals_after_fork(rouse_loop *loop)
+{
+	for (uint32_t i = 0; i < loop->sources.count; i++) {
+		const struct signal_source *s = signal_at(loop, i);
+
+		if (s)
+			rouse__signal_inherit(s->signo, s->waker);
+	}
+}

@@ -18,6 +18,9 @@
  * The last user leaves from any thread, but only the loop's thread may take the waker off
  * the list: so that user closes the waker and queues it once more, and the run that finds it
  * closed takes it off.  If the queue is closed then, destroying the loop does it.
+ *
+ * Fork.  A thread of the parent may have been between setting PENDING and queueing, and is not
+ * there in the child to go on: there, what is pending and not queued is queued.
  */
 #include "core/loop.h"
 
@@ -40,6 +43,7 @@ struct rouse_waker {
 	unsigned char listed;
 	unsigned char running; /* its callback is on the stack */
 	unsigned char again;   /* and it was woken since, in a nested turn */
+	unsigned char queued;  /* found in the queue, after a fork */
 	unsigned char quiet;   /* its callback is none of the user's */
 };
 
@@ -212,4 +216,25 @@ void rouse__waker_run(rouse_loop *loop, rouse_task *task)
 		put(waker);
 	}
 	put(waker);
+}
+
+static void mark_queued(const struct rouse__tasks *tasks)
+{
+	for (rouse_task *task = tasks->first; task; task = task->next)
+		if (task->run == rouse__waker_run)
+			ROUSE__CONTAINER(task, rouse_waker, task)->queued = 1;
+}
+
+void rouse__wakers_after_fork(rouse_loop *loop)
+{
+	mark_queued(&loop->todo);
+	mark_queued(&loop->later);
+	for (struct rouse__list *l = loop->wakers.next; l != &loop->wakers; l = l->next) {
+		rouse_waker *waker = ROUSE__CONTAINER(l, rouse_waker, link);
+		unsigned state = atomic_load_explicit(&waker->state, memory_order_acquire);
+
+		if ((state & PENDING) && !waker->queued && !waker->again)
+			(void)queue(waker);
+		waker->queued = 0;
+	}
 }

@@ -16,3 +16,15 @@ int rouse__fd_adopt(int fd)
 	errno = error;
 	return high;
 }
+
+int rouse__fd_replace(int fd, int by)
+{
+	int result, error;
+
+	do
+		result = dup3(by, fd, O_CLOEXEC);
+	while (result < 0 && (errno == EINTR || errno == EBUSY));
+	error = result < 0 ? errno : 0;
+	close(by);
+	return error;
+}

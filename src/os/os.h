@@ -35,6 +35,8 @@ int rouse__at_thread_end(void (*fn)(void));
  */
 int rouse__signal_take(int signo, void (*fn)(void *arg), void *arg);
 void rouse__signal_give_back(int signo, const void *arg);
+/* In a forked child: what was inherited is this process's, and a signal that came since counts. */
+void rouse__signal_inherit(int signo, void *arg);
 
 /* Children.  A pidfd, or -1 with errno set. */
 int rouse__pidfd_open(rouse_process process);
@@ -52,6 +54,9 @@ int rouse__os_failed(int os_error);
  * Returns the number to use, or -1 with errno set and the descriptor closed.
  */
 int rouse__fd_adopt(int fd);
+
+/* Let the number `fd` name what `by` names, and close `by`, also on failure.  0, or an errno. */
+int rouse__fd_replace(int fd, int by);
 
 /* A gate opens once; a thread waits until it has.  Lives on the waiting thread's stack. */
 struct rouse__gate;

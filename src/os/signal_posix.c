@@ -15,12 +15,13 @@
  * steps are sequentially consistent: either the handler sees that `arg` is gone, or the other
  * sees that it is inside.  The count carries the number of its process: in a child those who were
  * inside at the fork are not there to count themselves out, and the first claim starts anew.
- * Nobody counts himself in before that.
+ * Nobody counts himself in before that; the signal is only noted.
  */
 struct entry {
 	_Atomic uint64_t claim; /* a process; 0: free */
 	_Atomic(void *) arg;
 	_Atomic uint64_t inside; /* a process, and how many */
+	atomic_int noted;        /* it came in a forked child, before the claim was renewed */
 	struct sigaction before;
 };
 
@@ -35,8 +36,10 @@ static void handler(int signo)
 	uint64_t process = rouse__process();
 	void *arg;
 
-	if (process == 0 || atomic_load(&entry->claim) != process)
+	if (process == 0 || atomic_load(&entry->claim) != process) {
+		atomic_store(&entry->noted, 1);
 		return;
+	}
 	atomic_fetch_add(&entry->inside, 1);
 	arg = atomic_load(&entry->arg);
 	if (arg)
@@ -98,6 +101,7 @@ static int take(int signo, void *arg)
 	 * ours is not what was there before it. */
 	if (before.sa_handler != handler)
 		entry->before = before;
+	atomic_store(&entry->noted, 0);
 	atomic_store(&entry->arg, arg);
 	claim(entry);
 	sigfillset(&ours.sa_mask);
@@ -142,4 +146,17 @@ void rouse__signal_give_back(int signo, const void *arg)
 	    now.sa_handler == handler)
 		sigaction(signo, &entry->before, NULL);
 	release(entry);
+}
+
+void rouse__signal_inherit(int signo, void *arg)
+{
+	struct entry *entry = &entries[signo];
+
+	rouse__lock();
+	if (atomic_load(&entry->arg) == arg && atomic_load(&entry->claim) != rouse__process()) {
+		claim(entry);
+		if (atomic_exchange(&entry->noted, 0))
+			atomic_load (&record)(arg);
+	}
+	rouse__unlock();
 }

@@ -29,6 +29,16 @@ void rouse__doorbell_close(int fd)
 	close(fd);
 }
 
+int rouse__doorbell_replace(int fd)
+{
+	int fresh = -1, error = rouse__doorbell_open(&fresh);
+
+	if (error)
+		return error;
+	error = rouse__fd_replace(fd, fresh);
+	return error ? rouse__os_failed(error) : 0;
+}
+
 static int write_one(int fd)
 {
 	uint64_t one = 1;

@@ -371,5 +371,6 @@ const struct rouse__poller_ops rouse__epoll = {
         .wait = wait,
         .descriptor = descriptor,
         .arm = arm,
+        .after_fork = rouse__epoll_after_fork,
         .now = now,
 };

@@ -40,5 +40,6 @@ int rouse__epoll_still_there(struct rouse__poller *p, const struct rouse__watch 
 void rouse__epoll_mark_gone(struct rouse__poller *p, struct rouse__watch *watch, int gone);
 void rouse__epoll_shed_ghosts(struct rouse__poller *p, rouse_loop *door);
 int rouse__epoll_outer(struct rouse__poller *p, rouse_fd *ret_fd);
+int rouse__epoll_after_fork(struct rouse__poller *p, rouse_loop *door);
 
 #endif

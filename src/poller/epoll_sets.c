@@ -59,6 +59,12 @@ int rouse__epoll_new_timer(void)
 	        ROUSE__TIMERFD, timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK)));
 }
 
+static void close_if_open(int fd)
+{
+	if (fd >= 0)
+		close(fd);
+}
+
 void rouse__epoll_mark_gone(struct rouse__poller *p, struct rouse__watch *watch, int gone)
 {
 	if (watch->place == ROUSE__EPOLL_GONE)
@@ -106,10 +112,11 @@ int rouse__epoll_still_there(struct rouse__poller *p, const struct rouse__watch 
 }
 
 /*
- * A new set with all that the old one watches, which is asked first whether a number still names
- * what was added.  -1, with errno set.
+ * A new set with all that the old one watches, and this timer.  -1, with errno set.  `ask` the
+ * old one first whether a number still names what was added: but not in a forked child, whose
+ * old set is the parent's too.
  */
-static int copy_set(struct rouse__poller *p, rouse_loop *door)
+static int copy_set(struct rouse__poller *p, rouse_loop *door, int timer, int ask)
 {
 	int error, set = rouse__epoll_new_set();
 
@@ -117,14 +124,14 @@ static int copy_set(struct rouse__poller *p, rouse_loop *door)
 		return -1;
 	error = rouse__epoll_control(set, EPOLL_CTL_ADD, p->doorbell,
 	                             p->edges ? EPOLLIN | EPOLLET : EPOLLIN, ROUSE__EPOLL_DOORBELL);
-	if (!error && p->timer >= 0)
-		error = rouse__epoll_control(set, EPOLL_CTL_ADD, p->timer, EPOLLIN | EPOLLET,
+	if (!error && timer >= 0)
+		error = rouse__epoll_control(set, EPOLL_CTL_ADD, timer, EPOLLIN | EPOLLET,
 		                             ROUSE__EPOLL_TIMER);
 	for (struct rouse__watch *watch = rouse__watch_from(door, 0); watch && !error;
 	     watch = rouse__watch_from(door, watch->fd + 1)) {
 		/* Its number may have been closed, and be one of the new ones here. */
-		if (watch->fd == set || watch->fd == p->timer || watch->fd == p->epoll ||
-		    watch->fd == p->outer || !rouse__epoll_still_there(p, watch))
+		if (watch->fd == set || watch->fd == timer || watch->fd == p->epoll ||
+		    watch->fd == p->outer || (ask && !rouse__epoll_still_there(p, watch)))
 			error = EBADF;
 		else
 			error = rouse__epoll_control(set, EPOLL_CTL_ADD, watch->fd,
@@ -146,7 +153,7 @@ static int copy_set(struct rouse__poller *p, rouse_loop *door)
 /* Where that fails, the ghost keeps the loop from sleeping until it succeeds; no more. */
 void rouse__epoll_shed_ghosts(struct rouse__poller *p, rouse_loop *door)
 {
-	int set = copy_set(p, door);
+	int set = copy_set(p, door, p->timer, 1);
 
 	if (set < 0)
 		return;
@@ -160,4 +167,36 @@ void rouse__epoll_shed_ghosts(struct rouse__poller *p, rouse_loop *door)
 	close(p->epoll);
 	p->epoll = set;
 	p->ghost = 0;
+}
+
+int rouse__epoll_after_fork(struct rouse__poller *p, rouse_loop *door)
+{
+	int error, set = -1, timer = -1, outer = -1;
+
+	if (p->timer >= 0 && (timer = rouse__epoll_new_timer()) < 0)
+		goto failed;
+	set = copy_set(p, door, timer, 0);
+	if (set < 0)
+		goto failed;
+	if (p->outer >= 0) {
+		outer = new_outer(set);
+		if (outer < 0)
+			goto failed;
+		error = rouse__fd_replace(p->outer, outer);
+		errno = error;
+		if (error)
+			goto failed;
+	}
+	close(p->epoll);
+	close_if_open(p->timer);
+	p->epoll = set;
+	p->timer = timer;
+	p->armed = ROUSE_NEVER;
+	return 0;
+
+failed:
+	error = errno;
+	close_if_open(timer);
+	close_if_open(set);
+	return error == ENOSPC ? ROUSE_ELIMIT : rouse__os_failed(error);
 }

@@ -417,6 +417,7 @@ static int other_answers(struct owner *o)
 	        rouse_loop_check(o->loop, 1),
 	        rouse_loop_dispatch(o->loop),
 	        rouse_loop_take_stop(o->loop),
+	        rouse_loop_after_fork(o->loop),
 	        rouse_waker_create(o->loop, NULL, NULL, &waker),
 	        rouse_waker_close(o->waker),
 	        rouse_cancel_posts(o->loop, o),

@@ -96,6 +96,26 @@ void in_child(void (*fn)(void *data), void *data)
 	forked_wait(child);
 }
 
+void forked_rehost(struct env *env)
+{
+	struct epoll_event event = {.events = EPOLLIN};
+	rouse_fd fd;
+
+	if (env->outer < 0)
+		return;
+	close(env->outer);
+	env->outer = epoll_create1(EPOLL_CLOEXEC);
+	assert_true(env->outer >= 0);
+	assert_int_equal(rouse_loop_fd(env->loop, &fd), 0);
+	assert_int_equal(epoll_ctl(env->outer, EPOLL_CTL_ADD, fd, &event), 0);
+}
+
+void forked_repair(struct env *env)
+{
+	assert_int_equal(rouse_loop_after_fork(env->loop), 0);
+	forked_rehost(env);
+}
+
 static size_t describe(const char *name, char *to, size_t room)
 {
 	char path[300], line[512], link[256] = "";

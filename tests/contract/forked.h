@@ -21,6 +21,11 @@ int forked_under_asan(void);
 /* Run in a child, and wait until it passed. */
 void in_child(void (*fn)(void *data), void *data);
 
+/* In the child, after rouse_loop_after_fork(): a host of its own for the loop. */
+void forked_rehost(struct env *env);
+/* Both. */
+void forked_repair(struct env *env);
+
 /* What the system says of each descriptor of this process but files and timers: where the
  * doorbell's counter stands, what a set watches and for what.  In a buffer of the callee's, two in
  * turn. */

@@ -97,6 +97,11 @@ static int take_stop(void)
 	return rouse_loop_take_stop(f.loop);
 }
 
+static int after_fork(void)
+{
+	return rouse_loop_after_fork(f.loop);
+}
+
 static int cancel_posts(void)
 {
 	return rouse_cancel_posts(f.loop, NULL);
@@ -192,6 +197,7 @@ static const struct row {
         ROW(rouse_loop_check, check),
         ROW(rouse_loop_dispatch, dispatch),
         ROW(rouse_loop_take_stop, take_stop),
+        ROW(rouse_loop_after_fork, after_fork),
         ROW(rouse_cancel_posts, cancel_posts),
         ROW(rouse_waker_create, create_waker),
         ROW(rouse_waker_close, close_waker),
