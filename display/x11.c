@@ -27,15 +27,6 @@
 
 #include <X11/Xlib-xcb.h>
 #include <assert.h>
-#include <poll.h>
-#include <string.h>
-
-int rouse__x11_thread(rouse_loop *loop)
-{
-	rouse_stats stats = {.size = sizeof(stats)};
-
-	return rouse_loop_stats(loop, &stats);
-}
 
 void rouse__x11_enter(rouse_x11 *x11)
 {
@@ -131,11 +122,11 @@ static int watch(rouse_x11 *x11)
 /* Without reading: what comes is read when Xlib's queue is empty, and so never piles up. */
 static void write_out(rouse_x11 *x11)
 {
-	struct rouse__x11_hushed hushed;
+	struct rouse__x_hushed hushed;
 
-	rouse__x11_hush(&hushed);
+	rouse__x_hush(&hushed);
 	rouse__x11_flush(x11->display);
-	rouse__x11_unhush(&hushed, xcb_connection_has_error(x11->connection));
+	rouse__x_unhush(&hushed, xcb_connection_has_error(x11->connection));
 }
 
 static void read_in(rouse_x11 *x11)
@@ -169,7 +160,6 @@ static rouse_ns prepare(rouse_loop *loop, rouse_source self, unsigned flags, voi
 {
 	rouse_x11 *x11 = data;
 
-	(void)flags;
 	rouse__x11_enter(x11);
 	x11->spoke = false;
 	if (x11->unjoined && !x11->lost) {
@@ -189,6 +179,8 @@ static rouse_ns prepare(rouse_loop *loop, rouse_source self, unsigned flags, voi
 		x11->paused = rouse_fd_set_events(loop, self, 0) == 0;
 	/* After a callback of the user's the loop looks around before it sleeps. */
 	bool work = has_work(x11) || x11->spoke;
+	if (!x11->gone)
+		rouse__x_sleeps(&x11->sleep, x11->connection, flags);
 	rouse__x11_leave(x11);
 	return work ? 0 : ROUSE_NEVER;
 }
@@ -199,6 +191,7 @@ static int check(rouse_loop *loop, rouse_source self, unsigned ready, void *data
 
 	(void)loop, (void)self;
 	rouse__x11_enter(x11);
+	rouse__x_wakes(&x11->sleep, x11->connection);
 	if (!x11->lost && (unread(x11) || (ready && XQLength(x11->display) == 0)))
 		read_in(x11);
 	bool work = has_work(x11);
@@ -271,41 +264,20 @@ static void release(rouse_loop *loop, void *data)
 /* The struct of 0.1. */
 #define LEAST_OPTIONS (offsetof(rouse_x11_options, lost) + sizeof(((rouse_x11_options *)0)->lost))
 
-static int take_options(rouse_x11_options *to, const rouse_x11_options *from)
-{
-	const unsigned char *bytes = (const unsigned char *)from;
-	size_t size = from->size;
-
-	if (size < LEAST_OPTIONS)
-		return ROUSE_EINVAL;
-	for (size_t i = sizeof(*to); i < size; i++)
-		if (bytes[i])
-			return ROUSE_EABI;
-	memset(to, 0, sizeof(*to));
-	memcpy(to, from, size < sizeof(*to) ? size : sizeof(*to));
-	return to->display ? 0 : ROUSE_EINVAL;
-}
-
-static bool server_is_gone(Display *display)
-{
-	struct pollfd pollfd = {.fd = ConnectionNumber(display)};
-
-	return xcb_connection_has_error(XGetXCBConnection(display)) ||
-	       (poll(&pollfd, 1, 0) == 1 && (pollfd.revents & (POLLHUP | POLLERR | POLLNVAL)));
-}
-
 int rouse_x11_attach(rouse_loop *loop, const rouse_x11_options *options, rouse_x11 **ret_x11)
 {
 	rouse_x11_options copy;
 
 	if (!loop || !options || !ret_x11)
 		return ROUSE_EINVAL;
-	int result = take_options(&copy, options);
+	int result = rouse__x_options(&copy, sizeof(copy), LEAST_OPTIONS, options, options->size);
+	if (result == 0 && !copy.display)
+		result = ROUSE_EINVAL;
 	if (result == 0)
-		result = rouse__x11_thread(loop);
+		result = rouse__x_thread(loop);
 	if (result < 0)
 		return result;
-	if (server_is_gone(copy.display))
+	if (rouse__x_gone(XGetXCBConnection(copy.display)))
 		return ROUSE_ELOST;
 
 	const rouse_allocator *allocator = rouse_loop_allocator(loop);
@@ -346,4 +318,15 @@ int rouse_x11_attach(rouse_loop *loop, const rouse_x11_options *options, rouse_x
 int rouse_x11_detach(rouse_x11 *x11)
 {
 	return x11 ? rouse_remove(x11->loop, x11->hook) : 0;
+}
+
+int rouse_x11_foreign_reads(const rouse_x11 *x11, uint64_t *ret_count)
+{
+	if (!x11 || !ret_count)
+		return ROUSE_EINVAL;
+	int result = rouse__x_thread(x11->loop);
+	if (result < 0)
+		return result;
+	*ret_count = x11->sleep.broken;
+	return 0;
 }

@@ -26,11 +26,7 @@
 #include "x11_private.h"
 
 #include <X11/Xlibint.h>
-#include <errno.h>
-#include <pthread.h>
-#include <time.h>
 
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static rouse_x11 *attached;
 
 /* What was found: at the first installation, and at the last one. */
@@ -51,10 +47,10 @@ static rouse_x11 *find(const Display *display)
 
 static int x_error(Display *display, XErrorEvent *error)
 {
-	pthread_mutex_lock(&mutex);
+	rouse__x_lock();
 	rouse_x11 *x11 = find(display);
 	XErrorHandler next = passing ? first : previous;
-	pthread_mutex_unlock(&mutex);
+	rouse__x_unlock();
 
 	/* Only this thread detaches it: this is the thread that uses the display. */
 	if (x11 && x11->options.error) {
@@ -74,10 +70,10 @@ static int x_error(Display *display, XErrorEvent *error)
 
 static int io_error(Display *display)
 {
-	pthread_mutex_lock(&mutex);
+	rouse__x_lock();
 	rouse_x11 *x11 = find(display);
 	XIOErrorHandler next = passing ? io_first : io_previous;
-	pthread_mutex_unlock(&mutex);
+	rouse__x_unlock();
 
 	if (x11)
 		return 0;
@@ -103,11 +99,11 @@ static void survive(Display *display, void *data)
 	empty_buffer(display);
 	XSetAfterFunction(display, empty_buffer);
 
-	pthread_mutex_lock(&mutex);
+	rouse__x_lock();
 	rouse_x11 *x11 = find(display);
 	if (x11)
 		x11->lost = true;
-	pthread_mutex_unlock(&mutex);
+	rouse__x_unlock();
 }
 
 static void install(void)
@@ -147,7 +143,7 @@ int rouse__x11_enlist(rouse_x11 *x11)
 {
 	int result = ROUSE_EEXIST;
 
-	pthread_mutex_lock(&mutex);
+	rouse__x_lock();
 	if (!find(x11->display)) {
 		if (!attached)
 			install();
@@ -156,7 +152,7 @@ int rouse__x11_enlist(rouse_x11 *x11)
 		x11->enlisted = true;
 		result = 0;
 	}
-	pthread_mutex_unlock(&mutex);
+	rouse__x_unlock();
 	if (result == 0)
 		XSetIOErrorExitHandler(x11->display, survive, NULL);
 	return result;
@@ -168,7 +164,7 @@ void rouse__x11_delist(rouse_x11 *x11)
 	if (!x11->lost)
 		XSetIOErrorExitHandler(x11->display, NULL, NULL);
 
-	pthread_mutex_lock(&mutex);
+	rouse__x_lock();
 	rouse_x11 **link = &attached;
 	while (*link != x11)
 		link = &(*link)->next;
@@ -176,7 +172,7 @@ void rouse__x11_delist(rouse_x11 *x11)
 	x11->enlisted = false;
 	if (!attached)
 		give_back();
-	pthread_mutex_unlock(&mutex);
+	rouse__x_unlock();
 }
 
 bool rouse__x11_unwritten(Display *display)
@@ -196,39 +192,4 @@ void rouse__x11_flush(Display *display)
 	LockDisplay(display);
 	_XSend(display, NULL, 0);
 	UnlockDisplay(display);
-}
-
-static sigset_t only_sigpipe(void)
-{
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGPIPE);
-	return set;
-}
-
-/* Two system calls in all.  Only a thread that has SIGPIPE blocked can have one pending that is
- * not ours: there the second one asks for it, and there is no mask to give back. */
-void rouse__x11_hush(struct rouse__x11_hushed *hushed)
-{
-	const sigset_t set = only_sigpipe();
-	sigset_t pending;
-
-	pthread_sigmask(SIG_BLOCK, &set, &hushed->mask);
-	hushed->blocked = sigismember(&hushed->mask, SIGPIPE) == 1;
-	hushed->pending =
-	        hushed->blocked && sigpending(&pending) == 0 && sigismember(&pending, SIGPIPE) == 1;
-}
-
-void rouse__x11_unhush(const struct rouse__x11_hushed *hushed, bool broke)
-{
-	const sigset_t set = only_sigpipe();
-	const struct timespec now = {0};
-
-	/* One that was pending before is not ours to take; a second one of ours is one with it. */
-	if (broke && !hushed->pending)
-		while (sigtimedwait(&set, NULL, &now) < 0 && errno == EINTR)
-			;
-	if (!hushed->blocked)
-		pthread_sigmask(SIG_SETMASK, &hushed->mask, NULL);
 }

@@ -41,6 +41,7 @@ struct rouse_x11_injector {
 	xcb_connection_t *connection;
 	xcb_window_t window;
 	xcb_atom_t atom;
+	pid_t owner; /* a child of it has the connection's descriptor, and not the connection */
 	rouse_allocator allocator;
 	rouse_remote *remote;
 	rouse_task task;
@@ -80,7 +81,7 @@ static void drop(rouse_x11_injector *injector)
 {
 	if (atomic_fetch_sub_explicit(&injector->refs, 1, memory_order_acq_rel) != 1)
 		return;
-	xcb_disconnect(injector->connection);
+	rouse__x_disconnect(injector->connection, injector->owner);
 	rouse_remote_unref(injector->remote);
 	injector->allocator.free(injector, sizeof(*injector), injector->allocator.ctx);
 }
@@ -210,6 +211,7 @@ static int open_injector(rouse_x11 *x11, xcb_window_t window, rouse_x11_injector
 	memset(injector, 0, sizeof(*injector));
 	injector->allocator = *allocator;
 	injector->window = window;
+	injector->owner = getpid();
 	injector->task.run = task_run;
 	injector->task.cancel = task_done;
 	atomic_init(&injector->users, 1);
@@ -234,11 +236,11 @@ int rouse_x11_injector_create(rouse_x11 *x11, unsigned long window,
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	rouse_x11_injector *injector;
-	struct rouse__x11_hushed hushed;
+	struct rouse__x_hushed hushed;
 
 	if (!x11 || !ret_injector)
 		return ROUSE_EINVAL;
-	int result = rouse__x11_thread(x11->loop);
+	int result = rouse__x_thread(x11->loop);
 	if (result < 0)
 		return result;
 	if (x11->lost)
@@ -250,13 +252,13 @@ int rouse_x11_injector_create(rouse_x11 *x11, unsigned long window,
 		return ROUSE_EINVAL;
 
 	pthread_once(&once, make_tag);
-	rouse__x11_hush(&hushed);
+	rouse__x_hush(&hushed);
 	rouse__x11_enter(x11);
 	XSync(x11->display, False); /* the window may only be on its way to the server */
 	result = x11->lost || x11->gone ? ROUSE_ELOST
 	                                : open_injector(x11, (xcb_window_t)window, &injector);
 	/* Whichever connection broke: the injector's may be closed already. */
-	rouse__x11_unhush(&hushed, result < 0);
+	rouse__x_unhush(&hushed, result < 0);
 	if (result == 0) {
 		int fd = xcb_get_file_descriptor(injector->connection);
 		result = rouse_fd_add(x11->loop, fd, ROUSE_READABLE, ready, injector,
@@ -279,7 +281,7 @@ int rouse_x11_injector_create(rouse_x11 *x11, unsigned long window,
 int rouse_x11_injector_send(rouse_x11_injector *injector, uint64_t payload)
 {
 	xcb_client_message_event_t event = {.response_type = XCB_CLIENT_MESSAGE, .format = 32};
-	struct rouse__x11_hushed hushed;
+	struct rouse__x_hushed hushed;
 
 	if (!injector)
 		return ROUSE_EINVAL;
@@ -291,27 +293,27 @@ int rouse_x11_injector_send(rouse_x11_injector *injector, uint64_t payload)
 	event.data.data32[1] = (uint32_t)(tag >> 32);
 	event.data.data32[2] = (uint32_t)payload;
 	event.data.data32[3] = (uint32_t)(payload >> 32);
-	rouse__x11_hush(&hushed);
+	rouse__x_hush(&hushed);
 	xcb_send_event(injector->connection, 0, injector->window, XCB_EVENT_MASK_NO_EVENT,
 	               (const char *)&event);
 	xcb_flush(injector->connection);
-	rouse__x11_unhush(&hushed, xcb_connection_has_error(injector->connection));
+	rouse__x_unhush(&hushed, xcb_connection_has_error(injector->connection));
 	drain(injector, xcb_poll_for_queued_event);
 	return is_lost(injector) ? ROUSE_ELOST : 0;
 }
 
 int rouse_x11_injector_sync(rouse_x11_injector *injector)
 {
-	struct rouse__x11_hushed hushed;
+	struct rouse__x_hushed hushed;
 
 	if (!injector)
 		return ROUSE_EINVAL;
 	if (is_lost(injector))
 		return ROUSE_ELOST;
-	rouse__x11_hush(&hushed);
+	rouse__x_hush(&hushed);
 	free(xcb_get_input_focus_reply(injector->connection,
 	                               xcb_get_input_focus(injector->connection), NULL));
-	rouse__x11_unhush(&hushed, xcb_connection_has_error(injector->connection));
+	rouse__x_unhush(&hushed, xcb_connection_has_error(injector->connection));
 	drain(injector, xcb_poll_for_queued_event);
 	return is_lost(injector) ? ROUSE_ELOST : 0;
 }

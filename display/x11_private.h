@@ -2,11 +2,11 @@
 #ifndef ROUSE_DISPLAY_X11_PRIVATE_H
 #define ROUSE_DISPLAY_X11_PRIVATE_H
 
+#include "x_shared.h"
+
 #include <rouse/x11.h>
 
 #include <X11/Xlib.h>
-#include <xcb/xcb.h>
-#include <signal.h>
 #include <stdbool.h>
 
 /* One internal connection of Xlib's, an input method's for one. */
@@ -26,9 +26,10 @@ struct rouse_x11 {
 	rouse_source hook;
 	struct rouse__x11_internal *internals;
 	rouse_x11_injector *injectors;
-	Atom atom;      /* None until the first injector: then no message is ours */
-	uint64_t seen;  /* bytes XCB had read when Xlib's queue was last filled from XCB's */
-	uint64_t told;  /* bytes XCB had read when `activity` last ran */
+	Atom atom;     /* None until the first injector: then no message is ours */
+	uint64_t seen; /* bytes XCB had read when Xlib's queue was last filled from XCB's */
+	uint64_t told; /* bytes XCB had read when `activity` last ran */
+	struct rouse__x_sleep sleep;
 	unsigned depth; /* frames of ours that use this struct and that user code may be under */
 	int unjoined;   /* why an internal connection could not be joined: tried again */
 	bool enlisted, watching;
@@ -43,9 +44,6 @@ struct rouse_x11 {
 void rouse__x11_enter(rouse_x11 *x11);
 void rouse__x11_leave(rouse_x11 *x11);
 
-/* ROUSE_EWRONGTHREAD, or 0. */
-int rouse__x11_thread(rouse_loop *loop);
-
 /* ---- x11_errors.c ------------------------------------------------------ */
 
 /* The process's list of attached displays.  ROUSE_EEXIST, or 0. */
@@ -55,16 +53,6 @@ void rouse__x11_delist(rouse_x11 *x11);
 /* Whether a request may be unwritten; write it, and read nothing. */
 bool rouse__x11_unwritten(Display *display);
 void rouse__x11_flush(Display *display);
-
-/* Around what writes to a connection: a server that dies between XCB's look and its write must
- * not kill the process by SIGPIPE, neither now nor when the caller unblocks it.  `broke`: whether
- * a connection that was written to has an error. */
-struct rouse__x11_hushed {
-	sigset_t mask;
-	bool blocked, pending; /* SIGPIPE, before */
-};
-void rouse__x11_hush(struct rouse__x11_hushed *hushed);
-void rouse__x11_unhush(const struct rouse__x11_hushed *hushed, bool broke);
 
 /* ---- x11_injector.c ---------------------------------------------------- */
 

@@ -4,7 +4,8 @@
  *
  * The caller owns the Display and opens and closes it; while it is attached only the loop's
  * thread may use it: a reply that another thread waits for takes events away from under a loop
- * that is already asleep, and nothing can tell it.  Which wake when:
+ * that is already asleep, and nothing can tell it; rouse_x11_foreign_reads() tells afterwards.
+ * Which wake when:
  *
  *   rouse_wake(), rouse_post()   always first: one system call, no X request, works before
  *                                the display is open and after its server is gone.  Not
@@ -94,6 +95,9 @@ ROUSE_API ROUSE_MUST_USE int rouse_x11_attach(rouse_loop *loop, const rouse_x11_
  * this returns.  NULL is allowed.  With the last one Xlib's error handlers are given back, if
  * they are still ours.  A Display whose server is gone can still be closed; one whose server
  * dies unnoticed between this and XCloseDisplay() is Xlib's again, which ends the process.
+ * Makes no request.  A forked child, whose connection is its parent's, does this right after
+ * rouse_loop_after_fork(), and then leaves the Display alone but for a close() of its
+ * ConnectionNumber().
  *
  * @return 0; ROUSE_EWRONGTHREAD; ROUSE_ESTALE for a second detach inside the same callback of
  *         this display.  Once that callback has returned, and at once where there is none, the
@@ -145,6 +149,19 @@ ROUSE_API ROUSE_ANY_THREAD rouse_x11_injector *rouse_x11_injector_ref(rouse_x11_
  *  ROUSE_ELOST.  @return NULL.  @since 0.1 */
 ROUSE_API ROUSE_ANY_THREAD rouse_x11_injector *rouse_x11_injector_unref(
         rouse_x11_injector *injector);
+
+/**
+ * How many of the loop's sleeps somebody else has read from the connection in: another thread
+ * that uses the Display, against the rules.  Each of them may have hidden an event from a
+ * sleeping loop.  0 is the only good answer.  As a guest of another loop only the sleeps between
+ * a rouse_loop_prepare() with ROUSE_PREPARE_HOLD and its check are looked at, and those of
+ * rouse_loop_turn() with a deadline.
+ *
+ * @param ret_count Written on success.
+ * @return 0; ROUSE_EINVAL, ROUSE_EWRONGTHREAD.
+ * @since 0.1
+ */
+ROUSE_API int rouse_x11_foreign_reads(const rouse_x11 *x11, uint64_t *ret_count);
 
 #ifdef __cplusplus
 }

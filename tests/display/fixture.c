@@ -1,10 +1,8 @@
 #include "fixture.h"
 
 #include <poll.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 
 /* _XIOError() unlocks the display, and so does the function that called it, once more. */
 __attribute__((visibility("default"))) const char *__tsan_default_suppressions(void);
@@ -12,17 +10,6 @@ __attribute__((visibility("default"))) const char *__tsan_default_suppressions(v
 const char *__tsan_default_suppressions(void)
 {
 	return "mutex:libX11.so\n";
-}
-
-unsigned fixture_scaled(unsigned count)
-{
-	const char *divisor = getenv("ROUSE_TEST_DIVISOR");
-	unsigned by = divisor ? (unsigned)strtoul(divisor, NULL, 10) : 1;
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-	by = by > 10 ? by : 10;
-#endif
-	return by > 1 ? count / by : count;
 }
 
 static void on_event(rouse_loop *loop, rouse_x11 *x11, XEvent *event, void *data)
@@ -117,6 +104,11 @@ void fixture_open(struct fixture *f, const rouse_loop_options *loop_options)
 
 void fixture_close(struct fixture *f)
 {
+	uint64_t foreign = 0;
+
+	if (f->x11)
+		assert_int_equal(rouse_x11_foreign_reads(f->x11, &foreign), 0);
+	assert_true(f->shared || foreign == 0);
 	assert_int_equal(rouse_x11_detach(f->x11), 0);
 	if (f->display)
 		XCloseDisplay(f->display);
@@ -135,49 +127,17 @@ bool fixture_readable(const struct fixture *f)
 
 void fixture_await_bytes(const struct fixture *f, int least)
 {
-	rouse_ns end = rouse_now() + SOON;
-	int bytes = 0;
-
-	while (bytes < least) {
-		assert_true(rouse_now() < end);
-		assert_int_equal(ioctl(ConnectionNumber(f->display), FIONREAD, &bytes), 0);
-		sched_yield();
-	}
+	fixture_await_bytes_of(ConnectionNumber(f->display), least);
 }
 
 void fixture_send(struct fixture *f, long value)
 {
 	XEvent event = {.xclient = {.type = ClientMessage, .window = f->window, .format = 32}};
-	int before;
+	int before = fixture_bytes(ConnectionNumber(f->display));
 
-	assert_int_equal(ioctl(ConnectionNumber(f->display), FIONREAD, &before), 0);
 	event.xclient.message_type = XInternAtom(f->other, "FOREIGN", False);
 	event.xclient.data.l[0] = value;
 	assert_true(XSendEvent(f->other, f->window, False, NoEventMask, &event));
 	XSync(f->other, False);
 	fixture_await_bytes(f, before + 32);
-}
-
-void fixture_until(rouse_loop *loop, const unsigned *what, unsigned least)
-{
-	rouse_ns end = rouse_now() + SOON;
-
-	while (*what < least) {
-		assert_true(rouse_now() < end);
-		assert_true(rouse_loop_turn(loop, end) >= 0);
-	}
-}
-
-void fixture_settle(rouse_loop *loop)
-{
-	while (rouse_loop_turn(loop, 0) > 0)
-		;
-}
-
-void fixture_prompt_turn(rouse_loop *loop)
-{
-	rouse_ns start = rouse_now();
-
-	assert_true(rouse_loop_turn(loop, start + LONG) >= 0);
-	assert_true(rouse_now() - start < SOON);
 }

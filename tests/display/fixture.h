@@ -2,26 +2,11 @@
 #ifndef ROUSE_TESTS_FIXTURE_H
 #define ROUSE_TESTS_FIXTURE_H
 
-#include <stdarg.h>
-#include <setjmp.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "turns.h"
 
-#include <rouse/rouse.h>
 #include <rouse/x11.h>
 
 #include <X11/Xlib.h>
-#include <stdbool.h>
-
-#define MS UINT64_C(1000000)
-/* Longer than anything takes; a test that sleeps on an event waits this long, and fails. */
-#define LONG (10000 * MS)
-/* What is not a hang. */
-#define SOON (5000 * MS)
-
-/* Fewer under a sanitizer, and by ROUSE_TEST_DIVISOR. */
-unsigned fixture_scaled(unsigned count);
 
 struct fixture {
 	rouse_loop *loop;
@@ -44,6 +29,7 @@ struct fixture {
 	void (*on_lost)(struct fixture *f);
 	void (*on_error)(struct fixture *f);
 	void *data;
+	bool shared; /* another thread reads from the connection, against the rules */
 };
 
 /* `loop_options` may be NULL.  The poller is that of ROUSE_TEST_POLLER, where that is set. */
@@ -58,11 +44,5 @@ void fixture_send(struct fixture *f, long value);
 bool fixture_readable(const struct fixture *f);
 /* Until so many bytes wait in the socket. */
 void fixture_await_bytes(const struct fixture *f, int least);
-/* Turn until *what >= least; fails when that is not soon. */
-void fixture_until(rouse_loop *loop, const unsigned *what, unsigned least);
-/* As many turns as run something; never waits. */
-void fixture_settle(rouse_loop *loop);
-/* Exactly one turn that could wait long, and does not. */
-void fixture_prompt_turn(rouse_loop *loop);
 
 #endif

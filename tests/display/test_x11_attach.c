@@ -17,6 +17,7 @@ static void attach_refuses_bad_arguments(void **state)
 {
 	struct fixture f;
 	rouse_x11 *x11 = (rouse_x11 *)1;
+	uint64_t count;
 	struct {
 		rouse_x11_options options;
 		unsigned char tail;
@@ -39,6 +40,8 @@ static void attach_refuses_bad_arguments(void **state)
 	assert_int_equal(rouse_x11_attach(f.loop, &larger.options, &x11), ROUSE_EABI);
 	assert_ptr_equal(x11, (rouse_x11 *)1);
 	assert_int_equal(rouse_x11_detach(NULL), 0);
+	assert_int_equal(rouse_x11_foreign_reads(NULL, &count), ROUSE_EINVAL);
+	assert_int_equal(rouse_x11_foreign_reads(f.x11, NULL), ROUSE_EINVAL);
 
 	/* A tail of zeros is a newer program that uses nothing new. */
 	memset((char *)&larger + sizeof(good), 0, sizeof(larger) - sizeof(good));
@@ -78,7 +81,7 @@ static void attach_refuses_what_is_attached(void **state)
 static void attach_refuses_a_dead_server(void **state)
 {
 	static Display *husk; /* closing it would end the process: nobody attached it */
-	struct xvfb dying;
+	static struct xvfb dying;
 	rouse_loop *loop;
 	rouse_x11 *x11;
 
@@ -130,13 +133,16 @@ static void *from_elsewhere(void *data)
 	rouse_x11_options options = {.size = sizeof(options), .display = f->other};
 	rouse_x11 *x11;
 	rouse_x11_injector *injector;
+	uint64_t count;
 
 	/* cmocka asserts on the main thread only. */
-	f->data = (void *)(uintptr_t)(rouse_x11_attach(f->loop, &options, &x11) ==
-	                                      ROUSE_EWRONGTHREAD &&
-	                              rouse_x11_detach(f->x11) == ROUSE_EWRONGTHREAD &&
-	                              rouse_x11_injector_create(f->x11, f->window, &injector) ==
-	                                      ROUSE_EWRONGTHREAD);
+	f->data =
+	        (void *)(uintptr_t)(rouse_x11_attach(f->loop, &options, &x11) ==
+	                                    ROUSE_EWRONGTHREAD &&
+	                            rouse_x11_detach(f->x11) == ROUSE_EWRONGTHREAD &&
+	                            rouse_x11_foreign_reads(f->x11, &count) == ROUSE_EWRONGTHREAD &&
+	                            rouse_x11_injector_create(f->x11, f->window, &injector) ==
+	                                    ROUSE_EWRONGTHREAD);
 	return NULL;
 }
 

@@ -347,7 +347,7 @@ static void x5_detach_and_close_in_lost(void **state)
 
 static void x5_another_server_goes_on(void **state)
 {
-	struct xvfb surviving;
+	static struct xvfb surviving;
 	struct fixture dying, living;
 	rouse_x11 *second;
 

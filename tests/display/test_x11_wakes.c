@@ -106,6 +106,7 @@ static void run(struct acknowledged *a, struct fixture *f, bool by_event)
 	if (by_event) {
 		f->data = a;
 		f->on_event = answer_event;
+		f->shared = true;
 	} else {
 		assert_int_equal(rouse_waker_create(f->loop, answer, a, &a->waker), 0);
 		a->rounds = fixture_scaled(ROUNDS);
@@ -151,8 +152,12 @@ static void w16_events_on_the_shared_connection_are_lost(void **state)
 		skip();
 	XInitThreads();
 	run(&a, &f, true);
+	uint64_t foreign = 0;
+	assert_int_equal(rouse_x11_foreign_reads(f.x11, &foreign), 0);
 	fixture_close(&f);
 	assert_int_equal(a.hung, 1);
+	/* And the adapter has seen who did it. */
+	assert_true(foreign >= 1);
 }
 
 int main(void)

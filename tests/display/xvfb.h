@@ -12,7 +12,8 @@ struct xvfb {
 
 /* From the main thread only: the server ends with the thread that forks it.  Sets DISPLAY and
  * XAUTHORITY.  Exits with 77 where Xvfb is not installed, with 1 where it does not start.  It is
- * stopped at exit, too, and when the process dies. */
+ * stopped at exit, too, and when the process dies; so in a test *xvfb is static, and is there also
+ * when the test has failed. */
 void xvfb_start(struct xvfb *xvfb);
 /* As a crash does it.  Returns when the server is dead. */
 void xvfb_kill(struct xvfb *xvfb);
