@@ -6,6 +6,9 @@
 #ifdef CONSUMER_X11
 #include <rouse/x11.h>
 #endif
+#ifdef CONSUMER_XCB
+#include <rouse/xcb.h>
+#endif
 
 static void woken(rouse_loop *loop, void *data)
 {
@@ -46,6 +49,10 @@ int main(void)
 #ifdef CONSUMER_X11
 	if (rouse_x11_detach(NULL) < 0)
 		status = 7;
+#endif
+#ifdef CONSUMER_XCB
+	if (rouse_xcb_detach(NULL) < 0)
+		status = 8;
 #endif
 	return status;
 }

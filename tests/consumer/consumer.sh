@@ -7,7 +7,7 @@
 #   FetchContent  build and run project/ with this tree inside it
 #
 # From the environment: ROOT, BUILD (the tree that the tests belong to), BUILD_KIND, SCRATCH,
-# CC, CXX, FLAGS (say, sanitizers), WITH_X11 (ON or OFF).
+# CC, CXX, FLAGS (say, sanitizers), WITH_X11 and WITH_XCB (ON or OFF).
 set -eu
 step=$1 kind=$2
 prefix=$SCRATCH/$kind/moved
@@ -21,7 +21,7 @@ configure() { # SOURCE BINARY [OPTION...]
 	cmake -S "$source" -B "$binary" -G "$GENERATOR" -DCMAKE_BUILD_TYPE=Debug \
 		-DCMAKE_C_COMPILER="$CC" -DCMAKE_CXX_COMPILER="$CXX" -DCMAKE_C_FLAGS="$FLAGS" \
 		-DCMAKE_CXX_FLAGS="$FLAGS" -DBUILD_SHARED_LIBS="$shared" -DROUSE_X11="$WITH_X11" \
-		"$@"
+		-DROUSE_XCB="$WITH_XCB" "$@"
 	cmake --build "$binary"
 }
 
@@ -50,21 +50,28 @@ with_pkg_config() {
 	export PKG_CONFIG_PATH
 	LD_LIBRARY_PATH=$(dirname "$PKG_CONFIG_PATH")
 	export LD_LIBRARY_PATH
-	package=rouse define=
+	packages=rouse defines=
 	if [ "$WITH_X11" = ON ]; then
-		package=rouse-x11 define=-DCONSUMER_X11
+		packages="$packages rouse-x11" defines="$defines -DCONSUMER_X11"
 	fi
-	# An unmoved prefix in the answer would be found here.
-	pkg-config --cflags --libs "$package" | grep -F "$prefix/"
-	if [ "$kind" = static ]; then pkg-config --cflags "$package" | grep -e -DROUSE_STATIC; fi
+	if [ "$WITH_XCB" = ON ]; then
+		packages="$packages rouse-xcb" defines="$defines -DCONSUMER_XCB"
+	fi
+	for package in $packages; do
+		# An unmoved prefix in the answer would be found here.
+		pkg-config --cflags --libs "$package" | grep -F "$prefix/"
+		if [ "$kind" = static ]; then
+			pkg-config --cflags "$package" | grep -e -DROUSE_STATIC
+		fi
+	done
 	for std in c99 c11 c++11; do
 		compile=$CC language=c
 		if [ $std = c++11 ]; then compile=$CXX language=c++; fi
 		program=$SCRATCH/$kind/pkg-config-$std
 		# shellcheck disable=SC2046,SC2086 # lists of options
-		$compile $FLAGS -std=$std -pedantic-errors -Wall -Werror $define -o "$program" \
-			$(pkg-config --cflags $package) -x $language "$ROOT/tests/consumer/consumer.c" \
-			-x none $(pkg-config --libs $package)
+		$compile $FLAGS -std=$std -pedantic-errors -Wall -Werror $defines -o "$program" \
+			$(pkg-config --cflags $packages) -x $language "$ROOT/tests/consumer/consumer.c" \
+			-x none $(pkg-config --libs $packages)
 		"$program"
 		echo "$std: runs"
 	done
@@ -73,7 +80,7 @@ with_pkg_config() {
 with_cmake() {
 	binary=$SCRATCH/$kind/$step
 	configure "$ROOT/tests/consumer/project" "$binary" -DHOW="$step" -DROUSE_ROOT="$ROOT" \
-		-DWITH_X11="$WITH_X11" -DCMAKE_PREFIX_PATH="$prefix" \
+		-DWITH_X11="$WITH_X11" -DWITH_XCB="$WITH_XCB" -DCMAKE_PREFIX_PATH="$prefix" \
 		-DCMAKE_FIND_USE_PACKAGE_REGISTRY=OFF
 	# Not `ctest`: its summary would be taken for ours.
 	for program in c99 c11 cxx11; do

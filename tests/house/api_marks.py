@@ -12,9 +12,9 @@ from house import ROOT, fault, files, finish, functions, read
 
 SIGNAL_SAFE = {"rouse_wake", "rouse_post_task", "rouse_remote_stop"}
 # Where an unmarked function of a header meets the wrong thread.
-TESTS = {"x11.h": "tests/display/*.c"}
+TESTS = {"x11.h": "tests/display/*.c", "xcb.h": "tests/display/*.c"}
 TEST = "tests/unit/test_wrong_thread.c"
-OWNED = re.compile(r"\brouse_(loop|waker|x11) \*")
+OWNED = re.compile(r"\brouse_(loop|waker|x11|xcb) \*")
 
 
 def without_comments(text):
