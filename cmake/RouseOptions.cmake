@@ -13,6 +13,7 @@ option(ROUSE_WERROR "Warnings are errors (for rouse's own presets)" OFF)
 option(ROUSE_TOOL "Build the command rouse (needs jansson)" ${ROUSE_TOP_LEVEL})
 option(ROUSE_EXAMPLES "Build the examples" ${ROUSE_TOP_LEVEL})
 option(ROUSE_TESTS "Build the tests (needs cmocka)" ${ROUSE_TOP_LEVEL})
+option(ROUSE_COVERAGE "Count the lines of src/ that the tests run (gcc)" OFF)
 option(ROUSE_FUZZ "Build the libFuzzer target (clang)" OFF)
 
 find_package(Threads REQUIRED)

@@ -32,6 +32,8 @@ all_needs='
 clang|command clang
 clang-format|command clang-format
 clang-tidy|command clang-tidy
+gcovr|command gcovr
+spin|command spin
 valgrind|command valgrind
 libc6-dbg|package libc6-dbg
 '

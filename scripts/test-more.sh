@@ -6,10 +6,14 @@
 #   format    the C files are formatted
 #   tidy      clang-tidy finds nothing in the libraries, the tool and the examples
 #   clang     clang, optimized, warnings as errors; the stress tests too
-#   asan      address and undefined behaviour
-#   tsan      data races
+#   asan      address and undefined behaviour; the storms of tests/stress too
+#   tsan      data races; the storms too
 #   core-only a build without displays
 #   valgrind  the fast tests under memcheck
+#   coverage  the tests run 95 % of the lines of src/ or more
+#   verify    the protocol's model holds, and each of its mutants fails
+#   fuzz      random calls against the reference model, 30 s
+#   cost      what does not depend on how much there is, in instructions
 set -u
 cd "$(dirname "$0")/.." || exit 1
 
@@ -43,13 +47,18 @@ leg() {
 			xargs -0 -n 8 -P "$jobs" clang-tidy -p build/dev --quiet --warnings-as-errors='*' \
 				2>build/tidy.log
 		;;
-	clang) build clang clang && run clang ;;
-	asan) build asan asan && run asan -L 'fast|display' -LE 'consumer|house' -E "$counts" ;;
+	clang) build clang clang && ROUSE_STRESS_SECONDS=3 run clang -LE cost ;;
+	asan)
+		build asan asan &&
+			run asan -L 'fast|display' -LE 'consumer|house' -E "$counts" &&
+			run asan -R "$storms" -j "$jobs"
+		;;
 	tsan)
 		export TSAN_OPTIONS="suppressions=$PWD/scripts/tsan.supp"
 		# The litmus with the fault in it: so slow here that the fault seldom shows.
 		build tsan tsan &&
-			run tsan -L 'fast|display' -LE 'consumer|house' -E "$counts|relaxed_look"
+			run tsan -L 'fast|display' -LE 'consumer|house' -E "$counts|w2_litmus_sees" &&
+			run tsan -R "$storms" -j "$jobs"
 		;;
 	core-only) build core-only core-only && run core-only -L fast -LE 'consumer|house' -E "$counts" ;;
 	valgrind)
@@ -59,16 +68,26 @@ leg() {
 			divisor=50 &&
 			run valgrind -L fast -LE 'consumer|house' -E "$counts|w2_litmus|bench_cli"
 		;;
+	coverage)
+		build coverage coverage && run coverage -L 'fast|display' -LE 'consumer|house' -E "$counts|w2_litmus_sees" -Q &&
+			gcovr -r . --filter src/ --exclude '.*/fault\.c' --object-directory build/coverage \
+				--fail-under-line 95 build/coverage
+		;;
+	verify) verify/run.py --quick ;;
+	fuzz) build fuzz fuzz && fuzz/run.sh build/fuzz 30 ;;
+	cost) build release cost -DROUSE_TESTS=ON && run cost -L cost ;;
 	*) echo "no leg named $1" >&2; return 1 ;;
 	esac
 }
 # Tests that count system calls with strace: the sanitizers make calls of their own, and the
 # leak check cannot run below ptrace.
 counts='syscall|w20_idle'
+# 20 s each, unless ROUSE_STRESS_SECONDS says otherwise.
+storms='^stress_(producers|destroyers|removers|forkers|signals|callers)/'
 valgrind='valgrind;-q;--error-exitcode=99;--leak-check=full;--errors-for-leak-kinds=definite,indirect;--fair-sched=yes'
 
 mkdir -p build
-[ $# -gt 0 ] || set -- format tidy clang asan tsan core-only valgrind
+[ $# -gt 0 ] || set -- format tidy clang asan tsan core-only valgrind coverage verify fuzz cost
 for name; do
 	leg "$name" || failed="$failed $name"
 done
