@@ -96,6 +96,12 @@ int rouse__remote_doze(rouse_remote *remote)
 	uintptr_t empty = EMPTY;
 
 	ROUSE__PAUSE(ROUSE__QUEUE_LOOKED_EMPTY);
+#ifdef ROUSE_MUTANT_DOZE /* the ping-pong must see this stall */
+	if (atomic_load_explicit(&remote->word, memory_order_acquire) != EMPTY)
+		return 0;
+	atomic_store_explicit(&remote->word, ASLEEP, memory_order_release);
+	return 1;
+#endif
 	return atomic_compare_exchange_strong_explicit(&remote->word, &empty, ASLEEP,
 	                                               memory_order_acq_rel, memory_order_relaxed);
 }

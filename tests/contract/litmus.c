@@ -10,8 +10,12 @@
  * is queued, as a stop does.
  *
  * Each is built twice.  With a relaxed look at PENDING in rouse_wake(), and with a mere store where
- * a task's mark is cleared, the program must find losses; that shows that it can.  Exit status:
- * 0 nothing lost; 1 something; 77 only one processor.
+ * a task's mark is cleared, the program must find losses; that shows that it can.  It needs two
+ * processors at once: where others keep them busy, the limit in seconds ends it undecided.
+ *
+ *   litmus ROUNDS [ENOUGH-LOST [SECONDS]]
+ *
+ * Exit status: 0 nothing lost; 1 something; 77 only one processor, or undecided.
  */
 #include <rouse/rouse.h>
 
@@ -109,8 +113,9 @@ static void *produce(void *data)
 			;
 		write_and_wake(2 * i);
 		atomic_store_explicit(&fired, i, memory_order_release);
-		while (atomic_load_explicit(&judged, memory_order_acquire) != i)
-			;
+		for (unsigned spins = 1; atomic_load_explicit(&judged, memory_order_acquire) != i;)
+			if (spins++ % 4096 == 0)
+				sched_yield();
 	}
 	return NULL;
 }
@@ -126,7 +131,9 @@ int main(int argc, char **argv)
 {
 	unsigned rounds = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : 100000;
 	unsigned stop_after = argc > 2 ? (unsigned)strtoul(argv[2], NULL, 10) : 0;
-	unsigned lost = 0, round = 0;
+	rouse_ns limit = argc > 3 ? strtoul(argv[3], NULL, 10) * UINT64_C(1000000000) : ROUSE_NEVER;
+	rouse_ns begun = rouse_now();
+	unsigned lost = 0, round = 0, idle = 0;
 	rouse_loop *loop;
 	pthread_t thread;
 
@@ -140,8 +147,15 @@ int main(int argc, char **argv)
 
 		if (rouse_loop_turn(loop, 0) < 0)
 			return 2;
-		if (now == round)
+		if (now == round) {
+			if (++idle % 4096 == 0)
+				sched_yield();
 			continue;
+		}
+		if (round % 1024 == 0 && rouse_now() - begun > limit) {
+			printf("undecided after %u rounds\n", round);
+			return 77;
+		}
 		round = now;
 		lost += seen != 2 * round;
 		atomic_store_explicit(&judged, round, memory_order_release);
