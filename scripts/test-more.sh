@@ -50,13 +50,13 @@ leg() {
 	clang) build clang clang && ROUSE_STRESS_SECONDS=3 run clang -LE cost ;;
 	asan)
 		build asan asan &&
-			run asan -L 'fast|display' -LE 'consumer|house' -E "$counts|w2_litmus_sees" &&
+			run asan -L 'fast|display' -LE 'consumer|house' -E "$counts" &&
 			run asan -R "$storms" -j "$jobs"
 		;;
 	tsan)
 		export TSAN_OPTIONS="suppressions=$PWD/scripts/tsan.supp"
 		build tsan tsan &&
-			run tsan -L 'fast|display' -LE 'consumer|house' -E "$counts|w2_litmus_sees" &&
+			run tsan -L 'fast|display' -LE 'consumer|house' -E "$counts" &&
 			run tsan -R "$storms" -j "$jobs"
 		;;
 	core-only) build core-only core-only && run core-only -L fast -LE 'consumer|house' -E "$counts" ;;
@@ -68,7 +68,7 @@ leg() {
 			run valgrind -L fast -LE 'consumer|house' -E "$counts|w2_litmus|bench_cli"
 		;;
 	coverage)
-		build coverage coverage && run coverage -L 'fast|display' -LE 'consumer|house' -E "$counts|w2_litmus_sees" -Q &&
+		build coverage coverage && run coverage -L 'fast|display' -LE 'consumer|house' -E "$counts" -Q &&
 			gcovr -r . --filter src/ --exclude '.*/fault\.c' --object-directory build/coverage \
 				--fail-under-line 95 build/coverage
 		;;
@@ -78,9 +78,6 @@ leg() {
 	*) echo "no leg named $1" >&2; return 1 ;;
 	esac
 }
-# Left out under sanitizers besides: the litmus with the fault in it, w2_litmus_sees_..., which is
-# so slow there that the fault seldom shows.
-#
 # Tests that count system calls with strace: the sanitizers make calls of their own, and the
 # leak check cannot run below ptrace.
 counts='syscall|w20_idle'

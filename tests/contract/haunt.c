@@ -126,8 +126,8 @@ void turn_until_quiet(struct env *env)
 	while (quiet < 3) {
 		rouse_ns begin = rouse_loop_now(env->loop);
 
-		env_turn(env, 20 * MS);
-		quiet = rouse_loop_now(env->loop) - begin >= 18 * MS ? quiet + 1 : 0;
+		env_turn(env, 4 * MS);
+		quiet = rouse_loop_now(env->loop) - begin >= 3 * MS ? quiet + 1 : 0;
 		assert_in_range(++turns, 1, PATIENCE);
 	}
 }
