@@ -45,7 +45,7 @@ static void t6_an_hour_ends_neither_early_nor_late(void **state)
 	uint64_t turns;
 
 	if (!env->null)
-		return;
+		skip();
 	add(env, begin + HOUR, 0, count_timer, &once);
 	assert_int_equal(env_drain(env), 0);
 	assert_int_equal(env_turn(env, HOUR - 1), 0);
@@ -97,7 +97,7 @@ static void t6_a_loop_with_a_far_timer_sleeps(void **state)
 	struct env *env = *state;
 
 	if (env->null)
-		return;
+		skip();
 	for (size_t i = 0; i < COUNT(away); i++) {
 		rouse_ns deadline = rouse_loop_now(env->loop) + away[i];
 		int fired = 0, woken = 0, host_turns = 0;
@@ -242,8 +242,9 @@ static void t7_a_jump_of_hours_is_one_firing_each(void **state)
 {
 	struct env *env = *state;
 
-	if (env->null)
-		jump_over_hours(env, 16);
+	if (!env->null)
+		skip();
+	jump_over_hours(env, 16);
 }
 
 /* More than a turn may run: the rest comes in the next ones, and none a second time. */
@@ -251,8 +252,9 @@ static void t7_a_jump_over_more_timers_than_the_budget(void **state)
 {
 	struct env *env = *state;
 
-	if (env->null)
-		jump_over_hours(env, MOST);
+	if (!env->null)
+		skip();
+	jump_over_hours(env, MOST);
 }
 
 /* A machine that was suspended while the loop was in a callback. */
@@ -271,7 +273,7 @@ static void t7_a_jump_in_a_callback_is_one_firing_each(void **state)
 	struct periodic timers[3];
 
 	if (!env->null)
-		return;
+		skip();
 	for (int i = 0; i < 3; i++) {
 		timers[i] = (struct periodic){&j, i, 10 * MS};
 		add(env, begin + (rouse_ns)(i + 1) * MS, 10 * MS, jump_inside, &timers[i]);
@@ -372,7 +374,7 @@ static void t7_timers_follow_that_clock_after_a_suspend(void **state)
 	pid_t child;
 
 	if (env->null)
-		return;
+		skip();
 	child = fork();
 	assert_true(child >= 0);
 	if (child == 0)
