@@ -158,7 +158,8 @@ typedef void (*rouse_signal_fn)(rouse_loop *loop, rouse_source self, int signo, 
 typedef struct rouse_exit {
 	uint32_t code; /**< What it returned: 8 bits on POSIX, 32 on Windows. */
 	int signo;     /**< The signal that ended it; 0: none. */
-	int known;     /**< 0: someone else has waited for it, and code and signo say nothing. */
+	int known;     /**< 0: code and signo say nothing: someone else waited for it, or SIGCHLD
+	                    is ignored. */
 } rouse_exit;
 
 typedef void (*rouse_child_fn)(rouse_loop *loop, rouse_source self, rouse_process process,
@@ -453,7 +454,7 @@ ROUSE_API ROUSE_ANY_THREAD ROUSE_SIGNAL_SAFE ROUSE_MUST_USE int rouse_post_task(
  * queued posts.  Results travel in `data`.  Blocks while the loop takes no turn, and is no
  * point of cancellation.  A loop's thread that waits here takes no turn itself: where
  * the loop's thread is waiting in turn for this one, directly or through others, the last
- * to call is refused.
+ * to call is refused.  (Only waits inside rouse_call() are seen, not locks and joins.)
  *
  * @return 0; ROUSE_EINVAL; ROUSE_ECLOSED, ROUSE_EDEADLOCK (it did not run).
  * @since 0.1
@@ -545,12 +546,14 @@ ROUSE_API ROUSE_MUST_USE int rouse_timer_set(rouse_loop *loop, rouse_source sour
  * Watch a signal.  Its disposition is taken until the source is removed, and then put back
  * unless someone else has changed it meanwhile; a process watches a signal through one source
  * of one loop.  The handler only records and wakes: `fn` runs on the loop's thread, after the
- * wakes and posts before it, once or more often for one or more signals.  The signal must not
- * be blocked in every thread; which thread it interrupts does not matter.
+ * wakes and posts before it; a run begins after each signal, and one may answer many.  The
+ * signal must not be blocked in every thread; which thread it interrupts does not matter: its
+ * system call is restarted (SA_RESTART), and its alternate stack is used where it has one.
  *
  * Faults of the running instruction (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS) and
  * SIGABRT cannot be put off and are refused, as are SIGKILL and SIGSTOP.
  *
+ * @param ret_source May be NULL: the source lives as long as the loop.
  * @return 0; ROUSE_EINVAL, ROUSE_ENOMEM, ROUSE_EEXIST (watched already, by any loop),
  *         ROUSE_EWRONGTHREAD, ROUSE_EOS; ROUSE_ECLOSED while the loop is being destroyed.
  * @since 0.1
@@ -561,12 +564,13 @@ ROUSE_API ROUSE_MUST_USE int rouse_signal_add(rouse_loop *loop, int signo, rouse
 /**
  * Watch a child process until it ends, and wait for it: `fn` runs once, with how it ended, and
  * the source is gone when it returns.  Nobody else may wait for that child; a source that is
- * removed first leaves it to the caller to do so.
+ * removed first, and a loop that is destroyed, leave it to the caller to do so.
  *
  * Where the system has no pidfds (Linux before 5.3) the loop watches SIGCHLD while it has
  * children: rouse_signal_add()'s rule of one loop for one signal holds for that too, and children
  * have a max_batch of their own.
  *
+ * @param ret_source May be NULL.
  * @return 0; ROUSE_EINVAL, ROUSE_ENOMEM, ROUSE_ENOTSUP (the poller watches no descriptors: "null"),
  *         ROUSE_EEXIST (this loop watches it already, or SIGCHLD is taken), ROUSE_ELIMIT,
  *         ROUSE_EWRONGTHREAD, ROUSE_EOS (ECHILD: no child of this process, or waited for
@@ -640,19 +644,19 @@ enum rouse_caps {
 /** Counters since creation; `size` as in rouse_loop_options, set before the call. */
 typedef struct rouse_stats {
 	size_t size;
-	uint64_t turns;          /**< Waits that ended. */
-	uint64_t callbacks;      /**< Runs of callbacks of every kind, X events and the like too. */
-	uint64_t wakes_sent;     /**< Doorbells rung, by wakes, posts and signals. */
-	uint64_t wakes_served;   /**< Wakes delivered; one run that answers many counts once. */
-	uint64_t wakes_spurious; /**< Waits that a doorbell ended with nothing to run. */
-	uint64_t wakes_failed;   /**< Doorbells that the OS refused. */
-	uint64_t posts_run;      /**< Posts, tasks and calls that ran. */
+	uint64_t turns;        /**< Waits that ended. */
+	uint64_t callbacks;    /**< Runs of callbacks of every kind, X events and the like too. */
+	uint64_t wakes_sent;   /**< Doorbells rung, by wakes, posts and signals. */
+	uint64_t wakes_served; /**< Wakes and signals delivered; a run that answers many is one. */
+	uint64_t wakes_spurious;  /**< Waits that a doorbell ended with nothing to run. */
+	uint64_t wakes_failed;    /**< Doorbells that the OS refused. */
+	uint64_t posts_run;       /**< Posts, tasks and calls that ran. */
 	uint64_t posts_cancelled; /**< Posts, tasks and calls that were cancelled. */
 	uint64_t timers_skipped;  /**< Missed periods. */
 	uint64_t fds_dropped;     /**< Descriptors found closed while watched. */
 	uint64_t hangups_ignored; /**< Hang-ups and errors reported again in the next wait. */
-	/* Turns that used up the budget of that kind and left some over; of hooks and descriptors:
-	 * that used it up, whether or not there were more. */
+	/* Turns that used up the budget of that kind and left some over; of hooks and of
+	 * descriptors (and children): that used it up, whether or not there were more. */
 	uint64_t posts_over, timers_over, hooks_over, fds_over;
 } rouse_stats;
 

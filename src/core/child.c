@@ -14,7 +14,6 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <unistd.h>
 
 struct child {
 	struct rouse__fd_source fd; /* first; its descriptor is the pidfd, or none */
@@ -103,6 +102,8 @@ void rouse__children_dispatch(rouse_loop *loop)
 		tell(loop, child);
 		rouse__leave(loop, &frame);
 	}
+	if (!rouse__list_empty(&loop->to_ask) && rouse__ours(loop))
+		rouse__count(loop->remote, fds_over, 1);
 }
 
 /* It may have ended before SIGCHLD was watched. */
@@ -131,7 +132,7 @@ static int watch(rouse_loop *loop, struct child *child)
 		                                         : rouse__os_failed(errno);
 	error = rouse__fd_watch(loop, &child->fd);
 	if (error)
-		close(child->fd.watch.fd);
+		rouse__fd_close(child->fd.watch.fd);
 	return error;
 }
 
@@ -142,7 +143,7 @@ static void unlink_child(rouse_loop *loop, struct rouse__source *source)
 	rouse__list_unlink(&child->link);
 	if (child->fd.watch.fd != ROUSE_NO_FD) {
 		rouse__fd_unwatch(loop, &child->fd);
-		close(child->fd.watch.fd);
+		rouse__fd_close(child->fd.watch.fd);
 	} else if (!needs_sigchld(loop)) {
 		(void)rouse_remove(loop, loop->sigchld);
 	}

@@ -196,6 +196,8 @@ int rouse_loop_destroy(rouse_loop *loop)
 	remove_sources(loop);
 	rouse__leave(loop, &frame);
 	rouse__list_unlink(&loop->of_thread);
+	if (!rouse__thread_has_loops())
+		rouse__not_at_thread_end();
 
 	allocator = loop->allocator;
 	loop->ops->destroy(loop->poller);

@@ -17,6 +17,11 @@ int rouse__fd_adopt(int fd)
 	return high;
 }
 
+void rouse__fd_close(int fd)
+{
+	close(fd);
+}
+
 int rouse__fd_replace(int fd, int by)
 {
 	int result, error;

@@ -27,6 +27,8 @@ uint64_t rouse__thread_serial(void);
 
 /* Call `fn` on this thread as it ends, after other such functions; the same one for all. */
 int rouse__at_thread_end(void (*fn)(void));
+/* Not any more: a plugin that contains this library may then be unloaded. */
+void rouse__not_at_thread_end(void);
 
 /*
  * Let `fn` be called with `arg` by the signal's handler.  ROUSE_EINVAL: no such signal, or it
@@ -54,6 +56,7 @@ int rouse__os_failed(int os_error);
  * Returns the number to use, or -1 with errno set and the descriptor closed.
  */
 int rouse__fd_adopt(int fd);
+void rouse__fd_close(int fd);
 
 /* Let the number `fd` name what `by` names, and close `by`, also on failure.  0, or an errno. */
 int rouse__fd_replace(int fd, int by);

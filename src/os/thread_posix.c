@@ -54,6 +54,14 @@ static void make_key(void)
 	key_error = pthread_key_create(&key, ending);
 }
 
+void rouse__not_at_thread_end(void)
+{
+	if (!at_end.fn)
+		return;
+	at_end.fn = NULL;
+	pthread_setspecific(key, NULL);
+}
+
 int rouse__at_thread_end(void (*fn)(void))
 {
 	int error;
