@@ -1,7 +1,12 @@
 #!/bin/sh
-# flakes.sh BUILD TIMES [LOAD]: the fast suite so many times, two tests at a time, beside LOAD
-# processes that only burn time.  One line per failure; the status is 1 if there was any.
+# flakes.sh BUILD TIMES [LOAD]: the fast suite so many times, but for the checks of the source and of
+# the installation, as many tests at a time as there are processors, beside LOAD processes that only
+# burn time.  One line per failure; the status is 1 if there was any.
 set -u
+if [ $# -lt 2 ]; then
+	sed -n '2,4s/^# //p' "$0" >&2
+	exit 2
+fi
 build=$1
 times=$2
 load=${3:-0}
@@ -14,7 +19,8 @@ while [ "$i" -lt "$load" ]; do
 	burners="$burners $!"
 	i=$((i + 1))
 done
-trap 'kill $burners 2>/dev/null; rm -f "$log"' EXIT INT TERM
+trap 'kill $burners 2>/dev/null; rm -f "$log"' EXIT
+trap 'exit 130' INT TERM
 
 failed=0
 i=0

@@ -70,7 +70,7 @@ leg() {
 	coverage)
 		build coverage coverage && run coverage -L 'fast|display' -LE 'consumer|house' -E "$counts" -Q &&
 			gcovr -r . --filter src/ --exclude '.*/fault\.c' --object-directory build/coverage \
-				--fail-under-line 95 build/coverage
+				--fail-under-line 95 --print-summary build/coverage
 		;;
 	verify) verify/run.py --quick ;;
 	fuzz) build fuzz fuzz && fuzz/run.sh build/fuzz 30 ;;

@@ -1,6 +1,6 @@
 /*
  * The queue, the doorbell, the wakers, the budget and the end of a loop, with producers whose
- * stores are buffered.  README.md says which step is which function's; run.sh has the
+ * stores are buffered.  README.md says which step is which function's; configurations.py has the
  * configurations.
  */
 
