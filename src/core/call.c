@@ -5,8 +5,8 @@
  * would wait for ever, and whoever would close the ring is refused.  Each call under way stands in
  * one list, by who waits and for whom; a thread waits for one other at most, so from the
  * thread to be called there is one path to follow; none leads back to a thread without a loop.
- * A call leaves the list before its waiter is
- * let go: the thread that ran it may be the next to call that waiter.
+ * A call leaves the list before its waiter is let go: the thread that ran it may be the next to
+ * call that waiter.
  */
 #include "core/loop.h"
 

@@ -9,10 +9,10 @@
  *                reports goes through the door (ready.h) into the batch, or to hooks.
  *   gather       What is to run is fixed here: the queue is taken, due timers leave the heap,
  *                hooks check.  Whatever callbacks add from now on is of the next turn.
- *   run          Posted work and wakers, timers by deadline, hooks, descriptors: in this order,
- *                at most max_batch of each.  Posts over the budget stay in `todo`, timers in
- *                the heap, hooks say so in their next prepare, and descriptors are reported
- *                again by the poller, which is level-triggered and takes turns among them.
+ *   run          Posted work and wakers, timers by deadline, hooks, descriptors, children that
+ *                have no descriptor: in this order, at most max_batch of each.  Posts over the
+ * budget stay in `todo`, timers in the heap, hooks say so in their next prepare, and descriptors
+ * are reported again by the poller, which is level-triggered and takes turns among them.
  *
  * A turn in a callback.  A guest's host may run its own loop inside one of our callbacks (a
  * modal dialog) and turn us from there.  What was gathered lives in the loop, so the nested

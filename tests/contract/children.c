@@ -237,6 +237,7 @@ static void many_at_once_with_a_small_budget(void **state)
 {
 	struct env *env = *state;
 	static struct kid kids[MANY];
+	rouse_stats stats = {.size = sizeof stats};
 	int left = MANY, ran;
 
 	env_close(env);
@@ -253,6 +254,8 @@ static void many_at_once_with_a_small_budget(void **state)
 		left -= ran;
 	}
 	assert_int_equal(env_drain(env), 0);
+	assert_int_equal(rouse_loop_stats(env->loop, &stats), 0);
+	assert_int_equal(stats.fds_over, MANY / 3);
 	for (int i = 0; i < MANY; i++)
 		kid_told(env, &kids[i], (unsigned)i % 100, 0);
 }
