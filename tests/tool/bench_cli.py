@@ -290,13 +290,21 @@ class Fast(Case):
         if not os.path.exists(DROP):
             self.skipTest("the library is static")
         for loop in ("epoll", "poll"):
-            status, out, err = run("--on", loop, "--mech", "rouse-wake,rouse-post,eventfd,pipe",
-                                   "--rate", "20", "--for", "3", "--json", self.path("j"),
-                                   env=preloaded(DROP))
+            # Where the machine stood still for a period or longer (50 ms), calls that were swallowed
+            # and one that was not came to the loop together: then that one answers for them.
+            for _ in range(10):
+                status, out, err = run("--on", loop, "--mech", "rouse-wake,rouse-post,eventfd,pipe",
+                                       "--rate", "20", "--for", "3", "--json", self.path("j"),
+                                       env=preloaded(DROP))
+                dropped = int(re.search(r"(?m)^dropped (\d+)$", err).group(1))
+                self.assertGreater(dropped, 0)
+                wake, *others = mechanisms = self.load("j")["runs"][0]["mechanisms"]
+                self.assertEqual(wake["n"] + wake["lost"], 60)
+                if max(m["max_us"] for m in mechanisms) < 50000:
+                    break
+            else:
+                self.skipTest("the machine stands still again and again")
             self.assertEqual(status, 1, out + err)
-            dropped = int(re.search(r"(?m)^dropped (\d+)$", err).group(1))
-            self.assertGreater(dropped, 0)
-            wake, *others = self.load("j")["runs"][0]["mechanisms"]
             self.assertEqual((wake["n"], wake["lost"]), (60 - dropped, dropped), out)
             self.assertEqual(len(wake["samples_us"]), wake["n"] - 1)
             for mech in others:
