@@ -86,8 +86,11 @@ static void abandon(rouse_loop *loop)
 	rouse__unlock();
 }
 
-static void thread_ends(void)
+/* In the last round, so that other destructors find the loops as they were. */
+static void thread_ends(int last)
 {
+	if (!last)
+		return;
 	while (!rouse__list_empty(&of_this_thread))
 		abandon(ROUSE__CONTAINER(of_this_thread.next, rouse_loop, of_thread));
 	rouse__calls_abandon();
@@ -95,7 +98,7 @@ static void thread_ends(void)
 
 static int own(rouse_loop *loop)
 {
-	int error = rouse__at_thread_end(thread_ends);
+	int error = rouse__at_thread_end(ROUSE__LOOPS_END, thread_ends);
 
 	if (error)
 		return error;
@@ -197,7 +200,7 @@ int rouse_loop_destroy(rouse_loop *loop)
 	rouse__leave(loop, &frame);
 	rouse__list_unlink(&loop->of_thread);
 	if (!rouse__thread_has_loops())
-		rouse__not_at_thread_end();
+		rouse__not_at_thread_end(ROUSE__LOOPS_END);
 
 	allocator = loop->allocator;
 	loop->ops->destroy(loop->poller);

@@ -25,10 +25,20 @@ void rouse__unlock(void);
 /* Unique in the process and never reused, unlike a thread's id.  Never 0. */
 uint64_t rouse__thread_serial(void);
 
-/* Call `fn` on this thread as it ends, after other such functions; the same one for all. */
-int rouse__at_thread_end(void (*fn)(void));
+/*
+ * Call `fn` on this thread as it ends, in each round of thread-specific destructors but the very
+ * last; `last`: not again.  One function for each kind, the same for all threads, in this
+ * order: what loops still hand over may want to be drained.
+ */
+enum rouse__ends { ROUSE__LOOPS_END, ROUSE__POOLS_END, ROUSE__ENDS };
+int rouse__at_thread_end(enum rouse__ends kind, void (*fn)(int last));
 /* Not any more: a plugin that contains this library may then be unloaded. */
-void rouse__not_at_thread_end(void);
+void rouse__not_at_thread_end(enum rouse__ends kind);
+
+/* Of the environment, but not in a program that has more rights than its user; or NULL. */
+const char *rouse__environment(const char *name);
+/* A line on standard error; `caller`, an address that a call returns to, may be NULL. */
+void rouse__complain(const char *what, void *caller);
 
 /*
  * Let `fn` be called with `arg` by the signal's handler.  ROUSE_EINVAL: no such signal, or it

@@ -34,19 +34,23 @@ static pthread_key_t key;
 static int key_error;
 
 static _Thread_local struct {
-	void (*fn)(void);
+	void (*fn[ROUSE__ENDS])(int last);
 	unsigned rounds;
+	int armed;
 } at_end;
 
-/* The system calls destructors in no order, in rounds, as long as one sets its value anew: one of
- * the last is ours, so that other destructors find this thread's loops as they were.  Not the
- * very last, in which a sanitizer takes its own leave of the thread. */
+/* The system calls destructors in no order, in rounds, as long as one sets its value anew: so other
+ * destructors find this thread's loops as they were, and what they autorelease is drained in
+ * the next round.  Ours is not there in the very last, in which a sanitizer takes its own leave of
+ * the thread. */
 static void ending(void *value)
 {
-	if (++at_end.rounds < PTHREAD_DESTRUCTOR_ITERATIONS - 1)
-		pthread_setspecific(key, value);
-	else
-		at_end.fn();
+	int last = ++at_end.rounds >= PTHREAD_DESTRUCTOR_ITERATIONS - 1 ||
+	           pthread_setspecific(key, value) != 0;
+
+	for (int kind = 0; kind < ROUSE__ENDS; kind++)
+		if (at_end.fn[kind])
+			at_end.fn[kind](last);
 }
 
 static void make_key(void)
@@ -54,24 +58,28 @@ static void make_key(void)
 	key_error = pthread_key_create(&key, ending);
 }
 
-void rouse__not_at_thread_end(void)
+void rouse__not_at_thread_end(enum rouse__ends kind)
 {
-	if (!at_end.fn)
-		return;
-	at_end.fn = NULL;
-	pthread_setspecific(key, NULL);
+	at_end.fn[kind] = NULL;
+	for (int other = 0; other < ROUSE__ENDS; other++)
+		if (at_end.fn[other])
+			return;
+	if (at_end.armed)
+		pthread_setspecific(key, NULL);
+	at_end.armed = 0;
 }
 
-int rouse__at_thread_end(void (*fn)(void))
+int rouse__at_thread_end(enum rouse__ends kind, void (*fn)(int last))
 {
 	int error;
 
-	if (at_end.fn)
-		return 0;
-	pthread_once(&once, make_key);
-	error = key_error ? key_error : pthread_setspecific(key, &at_end);
-	if (error)
-		return rouse__os_failed(error);
-	at_end.fn = fn;
+	if (!at_end.armed) {
+		pthread_once(&once, make_key);
+		error = key_error ? key_error : pthread_setspecific(key, &at_end);
+		if (error)
+			return rouse__os_failed(error);
+		at_end.armed = 1;
+	}
+	at_end.fn[kind] = fn;
 	return 0;
 }
