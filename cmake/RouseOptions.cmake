@@ -16,6 +16,12 @@ option(ROUSE_TESTS "Build the tests (needs cmocka)" ${ROUSE_TOP_LEVEL})
 option(ROUSE_COVERAGE "Count the lines of src/ that the tests run (gcc)" OFF)
 option(ROUSE_FUZZ "Build the libFuzzer target (clang)" OFF)
 
+set(ROUSE_POOL_TLS auto CACHE STRING "How librouse reaches its thread-local variable")
+set_property(CACHE ROUSE_POOL_TLS PROPERTY STRINGS auto initial-exec tlsdesc call)
+if(NOT ROUSE_POOL_TLS MATCHES "^(auto|initial-exec|tlsdesc|call)$")
+  message(FATAL_ERROR "ROUSE_POOL_TLS is auto, initial-exec, tlsdesc or call")
+endif()
+
 find_package(Threads REQUIRED)
 find_package(PkgConfig QUIET)
 if(PkgConfig_FOUND)

@@ -64,11 +64,20 @@ class Function:
         self.doc = doc
 
 
+def declarations(header):
+    return re.sub(r"^[ \t]*#.*(?:\\\n.*)*", "", read(header), flags=re.M)
+
+
+def variables(header):
+    """The ROUSE_API variables of a header: what inlined functions share with the library."""
+    return re.findall(r"ROUSE_API\s+extern\b[^;]*?(rouse__\w+)\s+ROUSE_POOL_TLS_MODEL;",
+                      declarations(header))
+
+
 def functions(header):
     """The ROUSE_API functions of a header, with the comment right before each."""
-    text = read(header)
-    text = re.sub(r"^[ \t]*#.*(?:\\\n.*)*", "", text, flags=re.M)
+    text = declarations(header)
     found = []
-    for m in re.finditer(r"(/\*(?:(?!\*/).)*\*/)?\s*(ROUSE_API\b[^;{]*);", text, re.S):
+    for m in re.finditer(r"(/\*(?:(?!\*/).)*\*/)?\s*(ROUSE_API\b(?!\s+extern\b)[^;{]*);", text, re.S):
         found.append(Function(m[2], m[1] or ""))
     return found

@@ -1,0 +1,171 @@
+/* Which threads use pools: their beginning and their end. */
+#include "pool/stack.h"
+
+#include "os/os.h"
+
+#include <stdlib.h>
+
+/* Where a thread that has not begun looks down: at no boundary. */
+static entry nothing[1];
+#define UNUSED                                                                                     \
+	{                                                                                          \
+		nothing + 1, nothing + 1, nothing + 1, 0, NULL                                     \
+	}
+
+_Thread_local struct rouse__pool_top rouse__pool_top_1 = UNUSED;
+
+static _Thread_local unsigned char over; /* past the last round of this thread's end */
+static _Thread_local uint64_t lazy;      /* pools of loops, while there is no stack */
+
+static _Atomic(struct rouse__pool_thread *) threads;
+static _Atomic uint64_t stranded;
+
+struct rouse__pool_thread *rouse__pool_threads(void)
+{
+	return atomic_load_explicit(&threads, memory_order_acquire);
+}
+
+/* ---- Beginning --------------------------------------------------------------------- */
+
+static struct rouse__pool_thread *adopt(void)
+{
+	for (struct rouse__pool_thread *t = rouse__pool_threads(); t; t = t->next) {
+		unsigned no = 0;
+
+		if (atomic_load_explicit(&t->taken, memory_order_relaxed) == 0 &&
+		    atomic_compare_exchange_strong_explicit(&t->taken, &no, 1, memory_order_acquire,
+		                                            memory_order_relaxed))
+			return t;
+	}
+	return NULL;
+}
+
+static struct rouse__pool_thread *create(void)
+{
+	struct rouse__pool_thread *t = calloc(1, sizeof *t);
+
+	if (!t)
+		return NULL;
+	atomic_init(&t->taken, 1);
+	t->next = rouse__pool_threads();
+	do {
+		t->index = t->next ? t->next->index + 1 : 1;
+		t->serial = t->index << COUNT_BITS;
+		if (t->index > MOST_THREADS) {
+			free(t);
+			return NULL;
+		}
+	} while (!atomic_compare_exchange_weak_explicit(&threads, &t->next, t, memory_order_acq_rel,
+	                                                memory_order_acquire));
+	return t;
+}
+
+static void give_back(struct rouse__pool_thread *t)
+{
+	atomic_store_explicit(&t->taken, 0, memory_order_release);
+}
+
+/* What loops have pushed so far, outermost first. */
+static void push_lazy(struct rouse__pool_thread *t)
+{
+	for (uint64_t token = 1; token <= lazy; token++) {
+		entry e = {.of.token = token, .release = ROUSE__POOL_OPEN};
+
+		if (!rouse__pool_put(t, e))
+			break;
+	}
+	lazy = 0;
+}
+
+static void ending(int last);
+
+static int begin(struct rouse__pool_thread *t)
+{
+	struct rouse__pool_top *top = &rouse__pool_top_1;
+
+	t->top = top;
+	if (!rouse__pool_first_chunk(t))
+		return 0;
+	if (rouse__at_thread_end(ROUSE__POOLS_END, ending)) {
+		rouse__pool_finish(t);
+		*top = (struct rouse__pool_top)UNUSED;
+		return 0;
+	}
+	for (int i = 0; i < COUNTERS; i++)
+		t->before[i] = counted(&t->counters[i]);
+	top->floor = top->cur;
+	top->serial = t->serial;
+	top->thread = t;
+	t->unowned = 0;
+	t->own_drain = t->watching = 0;
+	push_lazy(t);
+	return 1;
+}
+
+struct rouse__pool_thread *rouse__pool_thread(void)
+{
+	struct rouse__pool_thread *t = rouse__pool_top_1.thread;
+
+	if (t || over)
+		return t;
+	t = adopt();
+	if (!t)
+		t = create();
+	if (t && !begin(t)) {
+		give_back(t);
+		t = NULL;
+	}
+	return t;
+}
+
+uint64_t rouse__pool_lazy_push(void)
+{
+	return ++lazy;
+}
+
+void rouse__pool_lazy_pop(uint64_t token)
+{
+	if (token)
+		lazy = token - 1;
+}
+
+/* ---- End ---------------------------------------------------------------------------- */
+
+int rouse__pool_strand(void)
+{
+	if (over)
+		atomic_fetch_add_explicit(&stranded, 1, memory_order_relaxed);
+	return over;
+}
+
+uint64_t rouse__pool_stranded(void)
+{
+	return counted(&stranded);
+}
+
+static void leave(struct rouse__pool_thread *t)
+{
+	uint64_t peak = counted(&t->peak);
+
+	t->serial = t->top->serial;
+	rouse__pool_finish(t);
+	*t->top = (struct rouse__pool_top)UNUSED;
+	set(&t->live, 0);
+	if (peak > counted(&t->peak_before))
+		set(&t->peak_before, peak);
+	set(&t->peak, 0);
+	over = 1;
+	give_back(t);
+}
+
+/* Called in each round of the thread's end: what other destructors autorelease after this one
+ * is drained in the next, and after the last nobody comes any more. */
+static void ending(int last)
+{
+	struct rouse__pool_thread *t = rouse__pool_top_1.thread;
+
+	t->own_drain = 1;
+	(void)rouse_pool_drain_thread();
+	if (last)
+		leave(t);
+}
