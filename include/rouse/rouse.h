@@ -22,7 +22,8 @@
  *   Out      parameters named ret_* are written on success only; where the
  *            text says so they may be NULL.
  *   Memory   comes from the loop's rouse_allocator and nowhere else, but for one page that the
- *            process has to tell a fork by, and what the C library takes for itself.
+ *            process has to tell a fork by, what the C library takes for itself, and malloc's for
+ *            a thread that autoreleases (pool.h).
  *   Fork     in a forked child every call with an inherited loop, waker or remote that can
  *            return an error returns ROUSE_EFORKED, and none touches what the parent uses,
  *            until rouse_loop_after_fork().
@@ -182,6 +183,13 @@ typedef struct rouse_allocator {
 /** Callbacks of one kind between two waits, where rouse_loop_options.max_batch is 0. */
 #define ROUSE_DEFAULT_BATCH 128u
 
+/** Which autorelease pools (pool.h) a loop has. */
+enum rouse_pool_policy {
+	ROUSE_POOL_PER_TURN = 0,     /**< One around all callbacks of a turn. */
+	ROUSE_POOL_PER_CALLBACK = 1, /**< One around each. */
+	ROUSE_POOL_NONE = 2          /**< None: what callbacks autorelease is for the caller's. */
+};
+
 /**
  * Zero it, set `size`; `size` is sizeof the struct the caller was compiled with.
  * Fields are only ever appended and zero is always the default, so an old program
@@ -194,6 +202,7 @@ typedef struct rouse_loop_options {
 	const rouse_allocator *allocator; /**< NULL: malloc and free.  Copied; ctx outlives all. */
 	unsigned max_batch; /**< Callbacks of one kind between two waits, at most 65536; 0:
 	                         ROUSE_DEFAULT_BATCH. */
+	unsigned pool;      /**< One of rouse_pool_policy. */
 } rouse_loop_options;
 
 /**
@@ -245,6 +254,12 @@ ROUSE_API int rouse_loop_run(rouse_loop *loop);
  * not block, before what came later.  So however much there is of one kind, the others wait for
  * one such batch of it at most; rouse_stats counts the turns in which that happened.  A source
  * added during a turn is first considered in the next one.
+ *
+ * With ROUSE_POOL_PER_TURN an autorelease pool is pushed before the first of these callbacks and
+ * popped after the last, posted work and calls included.  Hooks' prepare and check, and what runs
+ * outside a turn (a call on the loop's own thread, cancel functions, a hook's release), have one
+ * for each.  None is open across the wait, or the host's; a nested turn has its own.  Release
+ * functions count as callbacks in what they may do.
  *
  * As a guest the loop may be turned from inside a callback (a modal dialog of the host):
  * that turn first finishes what the outer one had gathered, and does not call what is
@@ -638,7 +653,8 @@ enum rouse_caps {
 	ROUSE_CAP_SIGNAL_SAFE_WAKE = 1u << 1, /**< ROUSE_SIGNAL_SAFE calls are that. */
 	ROUSE_CAP_POLLABLE = 1u << 2,         /**< rouse_loop_fd() works. */
 	ROUSE_CAP_SIGNAL = 1u << 3,           /**< rouse_signal_add() works. */
-	ROUSE_CAP_CHILD = 1u << 4             /**< rouse_child_add() works. */
+	ROUSE_CAP_CHILD = 1u << 4,            /**< rouse_child_add() works. */
+	ROUSE_CAP_POOL = 1u << 5              /**< Callbacks have an autorelease pool. */
 };
 
 /** Counters since creation; `size` as in rouse_loop_options, set before the call. */

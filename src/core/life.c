@@ -28,7 +28,7 @@ static int check_options(rouse_loop_options *ours, const rouse_loop_options *the
 		error = rouse__sized_in(ours, sizeof *ours, theirs, theirs->size, sizeof *ours);
 	if (error)
 		return error;
-	if (ours->max_batch > MAX_BATCH)
+	if (ours->max_batch > MAX_BATCH || ours->pool > ROUSE_POOL_NONE)
 		return ROUSE_EINVAL;
 	if (!ours->max_batch)
 		ours->max_batch = ROUSE_DEFAULT_BATCH;
@@ -132,6 +132,7 @@ int rouse_loop_create(const rouse_loop_options *options, rouse_loop **ret_loop)
 		return ROUSE_ENOMEM;
 	loop->allocator = *with.allocator;
 	loop->max_batch = with.max_batch;
+	loop->pool_policy = with.pool;
 	loop->ops = ops;
 	rouse__slots_init(&loop->sources);
 	rouse__list_init(&loop->hooks);

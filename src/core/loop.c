@@ -9,10 +9,11 @@
  *                reports goes through the door (ready.h) into the batch, or to hooks.
  *   gather       What is to run is fixed here: the queue is taken, due timers leave the heap,
  *                hooks check.  Whatever callbacks add from now on is of the next turn.
- *   run          Posted work and wakers, timers by deadline, hooks, descriptors, children that
- *                have no descriptor: in this order, at most max_batch of each.  Posts over the
- * budget stay in `todo`, timers in the heap, hooks say so in their next prepare, and descriptors
- * are reported again by the poller, which is level-triggered and takes turns among them.
+ *   run          Posted work and wakers, timers by deadline, hooks, descriptors, children without
+ *                one: in this order, at most max_batch of each.  Posts over the budget stay in
+ *                `todo`, timers in the heap, hooks say so in their next prepare, and descriptors
+ *                are reported again by the poller, which is level-triggered and takes turns among
+ *                them.  A pool for what they autorelease is around all of them.
  *
  * A turn in a callback.  A guest's host may run its own loop inside one of our callbacks (a
  * modal dialog) and turn us from there.  What was gathered lives in the loop, so the nested
@@ -27,6 +28,7 @@
 #include "core/loop.h"
 
 #include "core/fault.h"
+#include "pool/pool.h"
 
 static rouse_ns earlier(rouse_ns a, rouse_ns b)
 {
@@ -110,15 +112,39 @@ static void run_posted(rouse_loop *loop)
 	rouse__slab_give(&loop->remote->posts, &loop->spent_posts);
 }
 
-void rouse__run_gathered(rouse_loop *loop)
+static void run_each_kind(rouse_loop *loop)
 {
-	if (loop->hosted)
-		rouse__guest_before_callbacks(loop);
 	run_posted(loop);
 	rouse__timers_dispatch(loop);
 	rouse__hooks_dispatch(loop);
 	rouse__fd_dispatch(loop);
 	rouse__children_dispatch(loop);
+}
+
+/* The pool is a frame of its own, which is left last: release functions may do what a callback
+ * may, and neither destroy the loop nor turn one that is no guest. */
+static void run_in_pool(rouse_loop *loop)
+{
+	unsigned char outer = loop->in_pool;
+	struct rouse__frame frame;
+	rouse_pool pool = rouse__pool_begin();
+
+	loop->in_pool = 1;
+	run_each_kind(loop);
+	rouse__enter(loop, &frame, NULL);
+	rouse__pool_end(pool);
+	rouse__leave(loop, &frame);
+	loop->in_pool = outer;
+}
+
+void rouse__run_gathered(rouse_loop *loop)
+{
+	if (loop->hosted)
+		rouse__guest_before_callbacks(loop);
+	if (loop->pool_policy == ROUSE_POOL_PER_TURN)
+		run_in_pool(loop);
+	else
+		run_each_kind(loop);
 }
 
 int rouse_loop_turn(rouse_loop *loop, rouse_ns deadline)

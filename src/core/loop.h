@@ -14,6 +14,8 @@
 #include "core/remote.h"
 #include "core/tasks.h"
 
+#include <rouse/pool.h>
+
 /* ---- Sources --------------------------------------------------------------- */
 
 struct rouse__source;
@@ -56,6 +58,7 @@ struct rouse__fd_source {
 struct rouse__frame {
 	struct rouse__frame *outer;
 	struct rouse__source *source; /* NULL: posted work, a waker, a call */
+	rouse_pool pool;              /* its own, or none */
 };
 
 /* Around every callback.  After leave the source may have been freed. */
@@ -75,6 +78,8 @@ struct rouse_loop {
 	const struct rouse__poller_ops *ops;
 	struct rouse__poller *poller;
 	unsigned max_batch;
+	unsigned pool_policy;
+	unsigned char in_pool; /* a turn's own is open */
 
 	struct rouse__slots sources;
 	struct rouse__watch **by_fd; /* who owns a number; NULL: nobody */

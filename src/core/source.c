@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "os/os.h"
+#include "pool/pool.h"
 
 int rouse__check_owner(const rouse_loop *loop)
 {
@@ -49,19 +50,37 @@ int rouse_remove(rouse_loop *loop, rouse_source name)
 	return 0;
 }
 
+/* A hook's pass may be nested in a callback that lasts long, and its pool with it. */
+static int wants_pool(const rouse_loop *loop)
+{
+	switch (loop->pool_policy) {
+	case ROUSE_POOL_PER_TURN:
+		return !loop->in_pool || loop->no_turn;
+	case ROUSE_POOL_PER_CALLBACK:
+		return 1;
+	default:
+		return 0;
+	}
+}
+
 void rouse__enter(rouse_loop *loop, struct rouse__frame *frame, struct rouse__source *source)
 {
 	frame->outer = loop->frames;
 	frame->source = source;
+	frame->pool.token = 0;
 	loop->frames = frame;
 	if (source)
 		source->running++;
+	if (wants_pool(loop))
+		frame->pool = rouse__pool_begin();
 }
 
 void rouse__leave(rouse_loop *loop, struct rouse__frame *frame)
 {
 	struct rouse__source *source = frame->source;
 
+	/* Still inside: what a release function may do is what a callback may. */
+	rouse__pool_end(frame->pool);
 	loop->frames = frame->outer;
 	if (!source || --source->running)
 		return;

@@ -20,7 +20,9 @@ const char *rouse_loop_poller(const rouse_loop *loop)
 
 unsigned rouse_loop_caps(const rouse_loop *loop)
 {
-	return loop ? loop->ops->caps : 0;
+	if (!loop)
+		return 0;
+	return loop->ops->caps | (loop->pool_policy == ROUSE_POOL_NONE ? 0 : ROUSE_CAP_POOL);
 }
 
 int rouse__poller_of(rouse_loop *loop, const struct rouse__poller_ops *ops,
