@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 static const char *mode = "epoll";
+unsigned env_pool;
 
 static int mode_has(const char *word)
 {
@@ -84,7 +85,8 @@ static void join_outer(struct env *env)
 
 void env_open(struct env *env, unsigned max_batch)
 {
-	rouse_loop_options options = {.size = sizeof options, .max_batch = max_batch};
+	rouse_loop_options options = {
+	        .size = sizeof options, .max_batch = max_batch, .pool = env_pool};
 	rouse_ns unused;
 
 	*env = (struct env){.outer = -1};

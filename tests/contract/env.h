@@ -51,6 +51,9 @@ int env_teardown(void **state);
 #fn, fn, env_setup, env_teardown, (void *)(uintptr_t)(hosts)                       \
 	}
 
+/* rouse_loop_options.pool of the loops that are opened. */
+extern unsigned env_pool;
+
 /* A second loop of the same kind, or this one created anew. */
 void env_open(struct env *env, unsigned max_batch);
 void env_close(struct env *env);
