@@ -51,13 +51,13 @@ leg() {
 	clang) build clang clang && ROUSE_STRESS_SECONDS=3 run clang -LE cost ;;
 	asan)
 		build asan asan &&
-			run asan -L 'fast|display' -LE 'consumer|house' -E "$counts" &&
+			run asan -L 'fast|display' -LE 'consumer|house' -E "$counts" -j "$jobs" &&
 			run asan -R "$storms" -j "$jobs"
 		;;
 	tsan)
 		export TSAN_OPTIONS="suppressions=$PWD/scripts/tsan.supp"
 		build tsan tsan &&
-			run tsan -L 'fast|display' -LE 'consumer|house' -E "$counts" &&
+			run tsan -L 'fast|display' -LE 'consumer|house' -E "$counts" -j "$jobs" &&
 			run tsan -R "$storms" -j "$jobs"
 		;;
 	core-only) build core-only core-only && run core-only -L fast -LE 'consumer|house' -E "$counts" ;;
@@ -66,7 +66,7 @@ leg() {
 		# and not the scripts.  It runs one thread at a time, so the litmus shows nothing.
 		build dev valgrind -DCMAKE_CROSSCOMPILING_EMULATOR="$valgrind" &&
 			divisor=50 &&
-			run valgrind -L fast -LE 'consumer|house' -E "$counts|w2_litmus|bench_cli"
+			run valgrind -L fast -LE 'consumer|house' -E "$counts|w2_litmus|bench_cli" -j "$jobs"
 		;;
 	coverage)
 		build coverage coverage && run coverage -L 'fast|display' -LE 'consumer|house' -E "$counts" -Q &&
