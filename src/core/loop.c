@@ -141,7 +141,7 @@ void rouse__run_gathered(rouse_loop *loop)
 {
 	if (loop->hosted)
 		rouse__guest_before_callbacks(loop);
-	if (loop->pool_policy == ROUSE_POOL_PER_TURN)
+	if (loop->pool_policy == ROUSE_POOL_PER_TURN && rouse__gathered(loop))
 		run_in_pool(loop);
 	else
 		run_each_kind(loop);

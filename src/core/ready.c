@@ -29,9 +29,11 @@ struct rouse__watch *rouse__watch_from(const rouse_loop *loop, rouse_fd fd)
 void rouse__ready(rouse_loop *loop, struct rouse__watch *watch, unsigned events)
 {
 	struct rouse__fd_source *fd = source_of(watch);
-	uint64_t turn = rouse__counted(&loop->remote->counters.counted[ROUSE__COUNTER(turns)]) + 1;
 
 	if (watch->events && (events & (ROUSE_HANGUP | ROUSE_FDERROR))) {
+		uint64_t turn =
+		        rouse__counted(&loop->remote->counters.counted[ROUSE__COUNTER(turns)]) + 1;
+
 		if (fd->hung && fd->hung + 1 == turn)
 			rouse__count(loop->remote, hangups_ignored, 1);
 		fd->hung = turn;

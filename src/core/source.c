@@ -80,7 +80,8 @@ void rouse__leave(rouse_loop *loop, struct rouse__frame *frame)
 	struct rouse__source *source = frame->source;
 
 	/* Still inside: what a release function may do is what a callback may. */
-	rouse__pool_end(frame->pool);
+	if (frame->pool.token)
+		rouse__pool_end(frame->pool);
 	loop->frames = frame->outer;
 	if (!source || --source->running)
 		return;

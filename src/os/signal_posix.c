@@ -30,6 +30,13 @@ typedef void record_fn(void *arg);
 static struct entry entries[NSIG];
 static _Atomic(record_fn *) record;
 
+static void do_record(void *arg)
+{
+	record_fn *fn = atomic_load(&record);
+
+	fn(arg);
+}
+
 static void handler(int signo)
 {
 	struct entry *entry = &entries[signo];
@@ -43,7 +50,7 @@ static void handler(int signo)
 	atomic_fetch_add(&entry->inside, 1);
 	arg = atomic_load(&entry->arg);
 	if (arg)
-		atomic_load (&record)(arg);
+		do_record(arg);
 	atomic_fetch_sub(&entry->inside, 1);
 }
 
@@ -156,7 +163,7 @@ void rouse__signal_inherit(int signo, void *arg)
 	if (atomic_load(&entry->arg) == arg && atomic_load(&entry->claim) != rouse__process()) {
 		claim(entry);
 		if (atomic_exchange(&entry->noted, 0))
-			atomic_load (&record)(arg);
+			do_record(arg);
 	}
 	rouse__unlock();
 }
