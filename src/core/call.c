@@ -154,7 +154,7 @@ int rouse_call(rouse_remote *remote, rouse_post_fn fn, void *data)
 	if (error)
 		return error;
 	error = rouse__remote_push(remote, &call.task);
-	if (error == ROUSE_ECLOSED || error == ROUSE_EFORKED) {
+	if (error == ROUSE_ECLOSED) {
 		end(&call);
 		return error;
 	}

@@ -78,11 +78,6 @@ static void some_ended(rouse_loop *loop, rouse_source self, int signo, void *dat
 	}
 }
 
-void rouse__children_gather(rouse_loop *loop)
-{
-	loop->ask_budget = loop->max_batch;
-}
-
 /* Asked right before its callback, not sooner: a callback may remove another one, and then that
  * child is still the caller's to wait for. */
 void rouse__children_dispatch(rouse_loop *loop)

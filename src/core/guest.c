@@ -99,7 +99,7 @@ static int more_than_one(const rouse_loop *loop)
 
 void rouse__guest_before_callbacks(rouse_loop *loop)
 {
-	if (!loop->carries || !rouse__gathered(loop))
+	if (!loop->carries || !rouse__ours(loop))
 		return;
 	rouse__guest_rearm(loop);
 	if (!rouse__list_empty(&loop->hooks) || more_than_one(loop))
@@ -240,7 +240,8 @@ int rouse_loop_dispatch(rouse_loop *loop)
 		return ROUSE_EBUSY;
 	before = rouse__callbacks(loop);
 	rouse__suspend_running(loop);
-	rouse__run_gathered(loop);
+	if (rouse__gathered(loop))
+		rouse__run_gathered(loop);
 	if (!rouse__ours(loop))
 		return ROUSE_EFORKED;
 	return (int)(rouse__callbacks(loop) - before);

@@ -148,8 +148,6 @@ rouse_ns rouse__hooks_prepare(rouse_loop *loop, unsigned flags)
 	struct rouse__frame frame;
 	struct hook *hook;
 
-	if (rouse__list_empty(&loop->hooks))
-		return until;
 	begin_pass(loop);
 	while ((hook = next_in_pass(loop))) {
 		/* One that is suspended will not be checked after the wait: it may hold nothing. */
@@ -174,8 +172,6 @@ void rouse__hooks_check(rouse_loop *loop)
 	struct rouse__frame frame;
 	struct hook *hook;
 
-	if (rouse__list_empty(&loop->hooks))
-		return;
 	begin_pass(loop);
 	while ((hook = next_in_pass(loop))) {
 		unsigned ready = hook->ready;

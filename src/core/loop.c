@@ -28,7 +28,6 @@
 #include "core/loop.h"
 
 #include "core/fault.h"
-#include "pool/pool.h"
 
 static rouse_ns earlier(rouse_ns a, rouse_ns b)
 {
@@ -37,8 +36,10 @@ static rouse_ns earlier(rouse_ns a, rouse_ns b)
 
 rouse_ns rouse__look_ahead(rouse_loop *loop, unsigned flags)
 {
-	rouse_ns until = rouse__hooks_prepare(loop, flags);
+	rouse_ns until = ROUSE_NEVER;
 
+	if (!rouse__list_empty(&loop->hooks))
+		until = rouse__hooks_prepare(loop, flags);
 	if (rouse__gathered(loop) || loop->todo.first || loop->later.first || loop->late_timers ||
 	    !rouse__list_empty(&loop->to_ask))
 		return 0;
@@ -80,32 +81,24 @@ void rouse__gather(rouse_loop *loop)
 	rouse__tasks_move(&loop->todo, &loop->later);
 	rouse__tasks_append(&loop->todo, rouse__remote_take(loop->remote, loop->hosted));
 	loop->todo_budget = loop->max_batch;
-	rouse__timers_gather(loop);
-	rouse__children_gather(loop);
-	rouse__hooks_check(loop);
+	loop->late_timers = 0;
+	if (loop->timers.count)
+		rouse__timers_gather(loop);
+	loop->ask_budget = loop->max_batch;
+	if (!rouse__list_empty(&loop->hooks))
+		rouse__hooks_check(loop);
 	if (loop->rung && !rouse__gathered(loop))
 		rouse__count(loop->remote, wakes_spurious, 1);
 	loop->rung = 0;
 }
 
-int rouse__gathered(const rouse_loop *loop)
-{
-	return (loop->todo.first && loop->todo_budget) || !rouse__list_empty(&loop->due) ||
-	       loop->batch_next < loop->batch_count ||
-	       (!rouse__list_empty(&loop->to_ask) && loop->ask_budget) || rouse__hooks_work(loop);
-}
-
 static void run_posted(rouse_loop *loop)
 {
-	struct rouse__frame frame;
-
 	while (loop->todo.first && loop->todo_budget && rouse__ours(loop)) {
 		rouse_task *task = rouse__tasks_pop(&loop->todo);
 
 		loop->todo_budget--;
-		rouse__enter(loop, &frame, NULL);
 		rouse__task_run(loop, task);
-		rouse__leave(loop, &frame);
 	}
 	if (loop->todo.first)
 		rouse__count(loop->remote, posts_over, 1);
@@ -114,11 +107,16 @@ static void run_posted(rouse_loop *loop)
 
 static void run_each_kind(rouse_loop *loop)
 {
-	run_posted(loop);
-	rouse__timers_dispatch(loop);
-	rouse__hooks_dispatch(loop);
-	rouse__fd_dispatch(loop);
-	rouse__children_dispatch(loop);
+	if (loop->todo.first)
+		run_posted(loop);
+	if (!rouse__list_empty(&loop->due))
+		rouse__timers_dispatch(loop);
+	if (!rouse__list_empty(&loop->hooks))
+		rouse__hooks_dispatch(loop);
+	if (loop->batch_next < loop->batch_count)
+		rouse__fd_dispatch(loop);
+	if (!rouse__list_empty(&loop->to_ask))
+		rouse__children_dispatch(loop);
 }
 
 /* The pool is a frame of its own, which is left last: release functions may do what a callback
@@ -141,7 +139,7 @@ void rouse__run_gathered(rouse_loop *loop)
 {
 	if (loop->hosted)
 		rouse__guest_before_callbacks(loop);
-	if (loop->pool_policy == ROUSE_POOL_PER_TURN && rouse__gathered(loop))
+	if (loop->pool_policy == ROUSE_POOL_PER_TURN)
 		run_in_pool(loop);
 	else
 		run_each_kind(loop);
@@ -157,7 +155,8 @@ int rouse_loop_turn(rouse_loop *loop, rouse_ns deadline)
 	if (loop->no_turn || (loop->frames && !loop->hosted))
 		return ROUSE_EBUSY;
 	before = rouse__callbacks(loop);
-	rouse__suspend_running(loop);
+	if (loop->frames)
+		rouse__suspend_running(loop);
 	if (rouse__gathered(loop)) {
 		rouse__run_gathered(loop);
 		deadline = 0;
@@ -168,7 +167,8 @@ int rouse_loop_turn(rouse_loop *loop, rouse_ns deadline)
 		return ROUSE_EFORKED;
 	error = wait_until(loop, deadline);
 	rouse__gather(loop);
-	rouse__run_gathered(loop);
+	if (rouse__gathered(loop))
+		rouse__run_gathered(loop);
 	if (!rouse__ours(loop))
 		return ROUSE_EFORKED;
 	if (loop->hosted) {

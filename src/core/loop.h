@@ -13,6 +13,8 @@
 #include "core/poller.h"
 #include "core/remote.h"
 #include "core/tasks.h"
+#include "os/os.h"
+#include "pool/pool.h"
 
 #include <rouse/pool.h>
 
@@ -53,6 +55,9 @@ struct rouse__fd_source {
 	void *data;
 };
 
+/* One of its callbacks has returned. */
+void rouse__source_left(rouse_loop *loop, struct rouse__source *source);
+
 /* ---- Callbacks on the stack ------------------------------------------------ */
 
 struct rouse__frame {
@@ -60,10 +65,6 @@ struct rouse__frame {
 	struct rouse__source *source; /* NULL: posted work, a waker, a call */
 	rouse_pool pool;              /* its own, or none */
 };
-
-/* Around every callback.  After leave the source may have been freed. */
-void rouse__enter(rouse_loop *loop, struct rouse__frame *frame, struct rouse__source *source);
-void rouse__leave(rouse_loop *loop, struct rouse__frame *frame);
 
 /* ---- The loop -------------------------------------------------------------- */
 
@@ -123,7 +124,14 @@ struct rouse_loop {
 };
 
 /* 0; ROUSE_EINVAL for NULL; ROUSE_EFORKED; ROUSE_EWRONGTHREAD. */
-int rouse__check_owner(const rouse_loop *loop);
+static inline int rouse__check_owner(const rouse_loop *loop)
+{
+	if (!loop)
+		return ROUSE_EINVAL;
+	if (rouse__remote_forked(loop->remote))
+		return ROUSE_EFORKED;
+	return loop->remote->owner == rouse__this_thread ? 0 : ROUSE_EWRONGTHREAD;
+}
 
 /* A callback may have forked, and this be the child. */
 static inline int rouse__ours(const rouse_loop *loop)
@@ -136,11 +144,48 @@ static inline uint64_t rouse__callbacks(const rouse_loop *loop)
 	return rouse__counted(&loop->remote->counters.counted[ROUSE__COUNTER(callbacks)]);
 }
 
+/* ---- Around every callback ------------------------------------------------- */
+
+/* A hook's pass may be nested in a callback that lasts long, and its pool with it. */
+static inline int rouse__wants_pool(const rouse_loop *loop)
+{
+	if (loop->pool_policy == ROUSE_POOL_PER_TURN)
+		return !loop->in_pool || loop->no_turn;
+	return loop->pool_policy == ROUSE_POOL_PER_CALLBACK;
+}
+
+static inline void rouse__enter(rouse_loop *loop, struct rouse__frame *frame,
+                                struct rouse__source *source)
+{
+	frame->outer = loop->frames;
+	frame->source = source;
+	frame->pool.token = 0;
+	loop->frames = frame;
+	if (source)
+		source->running++;
+	if (rouse__wants_pool(loop))
+		frame->pool = rouse__pool_begin();
+}
+
+/* After it the source may have been freed. */
+static inline void rouse__leave(rouse_loop *loop, struct rouse__frame *frame)
+{
+	/* Still inside: what a release function may do is what a callback may. */
+	if (frame->pool.token)
+		rouse__pool_end(frame->pool);
+	loop->frames = frame->outer;
+	if (frame->source)
+		rouse__source_left(loop, frame->source);
+}
+
+/* ---- The files --------------------------------------------------------------- */
+
 /* source.c */
 struct rouse__source *rouse__source_find(const rouse_loop *loop, rouse_source name);
 /* Fails by ROUSE_ENOMEM, and by ROUSE_ECLOSED while the loop is being destroyed. */
 int rouse__source_name(rouse_loop *loop, struct rouse__source *source);
 void rouse__source_remove(rouse_loop *loop, struct rouse__source *source);
+/* A turn begins: those further out are to be kept quiet. */
 void rouse__suspend_running(rouse_loop *loop);
 
 /* fd.c */
@@ -153,17 +198,17 @@ void rouse__fd_unwatch(rouse_loop *loop, struct rouse__fd_source *fd);
 void rouse__fd_note_ready(rouse_loop *loop, struct rouse__source *source, unsigned events);
 void rouse__fd_dispatch(rouse_loop *loop);
 
-/* timer.c */
+/* timer.c; to gather there has to be one in the heap */
 void rouse__timers_gather(rouse_loop *loop);
 void rouse__timers_dispatch(rouse_loop *loop);
 
-/* hook.c */
+/* hook.c; there has to be one to prepare and to check */
 rouse_ns rouse__hooks_prepare(rouse_loop *loop, unsigned flags);
 void rouse__hooks_check(rouse_loop *loop);
 int rouse__hooks_work(const rouse_loop *loop);
 void rouse__hooks_dispatch(rouse_loop *loop);
 
-/* post.c: a node off the queue */
+/* post.c: a node off the queue; its callback gets a frame */
 void rouse__task_run(rouse_loop *loop, rouse_task *task);
 void rouse__task_cancel(rouse_loop *loop, rouse_task *task);
 void rouse__stop_run(rouse_loop *loop, rouse_task *task);
@@ -184,7 +229,6 @@ void rouse__wakers_close(rouse_loop *loop);
 void rouse__wakers_after_fork(rouse_loop *loop);
 
 /* child.c */
-void rouse__children_gather(rouse_loop *loop);
 void rouse__children_dispatch(rouse_loop *loop);
 void rouse__children_after_fork(rouse_loop *loop);
 
@@ -200,7 +244,15 @@ void rouse__signals_after_fork(rouse_loop *loop);
 rouse_ns rouse__look_ahead(rouse_loop *loop, unsigned flags);
 int rouse__look(rouse_loop *loop, rouse_ns deadline);
 void rouse__gather(rouse_loop *loop);
-int rouse__gathered(const rouse_loop *loop);
+/* Is something to be run? */
+static inline int rouse__gathered(const rouse_loop *loop)
+{
+	return (loop->todo.first && loop->todo_budget) || !rouse__list_empty(&loop->due) ||
+	       loop->batch_next < loop->batch_count ||
+	       (!rouse__list_empty(&loop->to_ask) && loop->ask_budget) ||
+	       (!rouse__list_empty(&loop->hooks) && rouse__hooks_work(loop));
+}
+/* There is. */
 void rouse__run_gathered(rouse_loop *loop);
 
 /* guest.c */

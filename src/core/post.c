@@ -30,15 +30,9 @@ rouse_remote *rouse_loop_remote(rouse_loop *loop)
 /* What push says, in the words of a post: queued is queued, and 1 warns of the doorbell. */
 static int posted(int pushed)
 {
-	switch (pushed) {
-	case ROUSE_ECLOSED:
-	case ROUSE_EFORKED:
+	if (pushed == ROUSE_ECLOSED)
 		return pushed;
-	case ROUSE_EOS:
-		return 1;
-	default:
-		return 0;
-	}
+	return pushed == ROUSE_EOS;
 }
 
 int rouse_post_task(rouse_remote *remote, rouse_task *task)
@@ -73,20 +67,23 @@ void rouse__stop_run(rouse_loop *loop, rouse_task *task)
 	loop->stop = 1;
 }
 
-static int is_users(const rouse_task *task)
-{
-	return task->run != rouse__waker_run && task->run != rouse__stop_run;
-}
-
 /* A node is its owner's again before it runs: it may post itself anew, or free itself. */
 void rouse__task_run(rouse_loop *loop, rouse_task *task)
 {
-	if (is_users(task)) {
+	struct rouse__frame frame;
+
+	if (task->run == rouse__waker_run) {
+		rouse__waker_run(loop, task);
+		return;
+	}
+	if (task->run != rouse__stop_run) {
 		rouse__count(loop->remote, posts_run, 1);
 		rouse__count(loop->remote, callbacks, 1);
 	}
 	mark_free(task);
+	rouse__enter(loop, &frame, NULL);
 	task->run(loop, task);
+	rouse__leave(loop, &frame);
 }
 
 void rouse__task_cancel(rouse_loop *loop, rouse_task *task)
@@ -95,7 +92,7 @@ void rouse__task_cancel(rouse_loop *loop, rouse_task *task)
 		rouse__waker_cancel(task);
 		return;
 	}
-	if (is_users(task))
+	if (task->run != rouse__stop_run)
 		rouse__count(loop->remote, posts_cancelled, 1);
 	mark_free(task);
 	if (task->cancel)
@@ -139,6 +136,14 @@ static void cancel_post(rouse_task *task)
 		post->cancel(post->data);
 }
 
+static void unpost(rouse_remote *remote, struct rouse__post *post)
+{
+	struct rouse__slab_chain chain = {0};
+
+	rouse__slab_collect(&chain, &post->node);
+	rouse__slab_give(&remote->posts, &chain);
+}
+
 int rouse_post(rouse_remote *remote, rouse_post_fn fn, void *data, void (*cancel)(void *data))
 {
 	struct rouse__post *post;
@@ -158,12 +163,8 @@ int rouse_post(rouse_remote *remote, rouse_post_fn fn, void *data, void (*cancel
 	post->data = data;
 	post->cancel = cancel;
 	result = posted(rouse__remote_push(remote, &post->task));
-	if (result < 0) {
-		struct rouse__slab_chain chain = {0};
-
-		rouse__slab_collect(&chain, &post->node);
-		rouse__slab_give(&remote->posts, &chain);
-	}
+	if (result < 0)
+		unpost(remote, post);
 	return result;
 }
 

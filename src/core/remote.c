@@ -7,7 +7,7 @@
 
 #define EMPTY ((uintptr_t)0)
 #define ASLEEP ((uintptr_t)1)
-#define CLOSED ((uintptr_t)2)
+#define CLOSED ROUSE__REMOTE_CLOSED
 
 /* ---- Life ---------------------------------------------------------------- */
 
@@ -72,8 +72,6 @@ int rouse__remote_push(rouse_remote *remote, rouse_task *task)
 {
 	uintptr_t old = atomic_load_explicit(&remote->word, memory_order_relaxed);
 
-	if (rouse__remote_forked(remote))
-		return ROUSE_EFORKED;
 	do {
 		if (old == CLOSED)
 			return ROUSE_ECLOSED;
@@ -82,11 +80,6 @@ int rouse__remote_push(rouse_remote *remote, rouse_task *task)
 	        &remote->word, &old, (uintptr_t)task, memory_order_acq_rel, memory_order_relaxed));
 	ROUSE__PAUSE(ROUSE__PUBLISHED);
 	return old == ASLEEP ? ring(remote) : 0;
-}
-
-int rouse__remote_closed(const rouse_remote *remote)
-{
-	return atomic_load_explicit(&remote->word, memory_order_acquire) == CLOSED;
 }
 
 /* ---- The queue, on the loop's thread ------------------------------------- */

@@ -52,18 +52,23 @@ struct rouse_remote {
 
 int rouse__remote_create(const rouse_allocator *allocator, rouse_remote **ret_remote);
 
-/*
- * Queue a node.  0; 1: it rang; ROUSE_EOS: queued, but the doorbell failed; ROUSE_ECLOSED and
- * ROUSE_EFORKED: not queued.  After anything but these two the node belongs to the loop's thread.
- */
-int rouse__remote_push(rouse_remote *remote, rouse_task *task);
-
-int rouse__remote_closed(const rouse_remote *remote);
-
 /* A forked child shares the doorbell with its parent, and must not ring it. */
 static inline int rouse__remote_forked(const rouse_remote *remote)
 {
 	return remote->process != rouse__process();
+}
+
+/*
+ * Queue a node; not in a forked child, which the caller has asked.  0; 1: it rang; ROUSE_EOS:
+ * queued, but the doorbell failed; ROUSE_ECLOSED: not queued.  After anything but that the node
+ * belongs to the loop's thread.
+ */
+int rouse__remote_push(rouse_remote *remote, rouse_task *task);
+
+#define ROUSE__REMOTE_CLOSED ((uintptr_t)2)
+static inline int rouse__remote_closed(const rouse_remote *remote)
+{
+	return atomic_load_explicit(&remote->word, memory_order_acquire) == ROUSE__REMOTE_CLOSED;
 }
 
 /* For the loop's thread.  Nodes come oldest first. */

@@ -35,11 +35,9 @@ static uint32_t numbers_before(unsigned k)
 
 static struct rouse__slab_node *node_at(struct rouse__slab *slab, uint32_t number)
 {
-	unsigned k = 0;
+	unsigned k = 31 - (unsigned)__builtin_clz((number - 1) / FIRST_CHUNK + 1);
 	char *chunk;
 
-	while (number > numbers_before(k + 1))
-		k++;
 	chunk = atomic_load_explicit(&slab->chunks[k], memory_order_acquire);
 	return (void *)(chunk + slab->node_size * (number - 1 - numbers_before(k)));
 }
@@ -60,7 +58,7 @@ void rouse__slab_give(struct rouse__slab *slab, struct rouse__slab_chain *chain)
 }
 
 /* 1: look again, this thread or another has added nodes; 0: no memory. */
-static int grow(struct rouse__slab *slab)
+__attribute__((noinline)) static int grow(struct rouse__slab *slab)
 {
 	for (unsigned k = 0; k < ROUSE__SLAB_CHUNKS; k++) {
 		struct rouse__slab_chain chain = {0};

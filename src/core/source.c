@@ -2,17 +2,6 @@
 #include "core/loop.h"
 
 #include "base/alloc.h"
-#include "os/os.h"
-#include "pool/pool.h"
-
-int rouse__check_owner(const rouse_loop *loop)
-{
-	if (!loop)
-		return ROUSE_EINVAL;
-	if (rouse__remote_forked(loop->remote))
-		return ROUSE_EFORKED;
-	return loop->remote->owner == rouse__thread_serial() ? 0 : ROUSE_EWRONGTHREAD;
-}
 
 struct rouse__source *rouse__source_find(const rouse_loop *loop, rouse_source name)
 {
@@ -50,40 +39,9 @@ int rouse_remove(rouse_loop *loop, rouse_source name)
 	return 0;
 }
 
-/* A hook's pass may be nested in a callback that lasts long, and its pool with it. */
-static int wants_pool(const rouse_loop *loop)
+void rouse__source_left(rouse_loop *loop, struct rouse__source *source)
 {
-	switch (loop->pool_policy) {
-	case ROUSE_POOL_PER_TURN:
-		return !loop->in_pool || loop->no_turn;
-	case ROUSE_POOL_PER_CALLBACK:
-		return 1;
-	default:
-		return 0;
-	}
-}
-
-void rouse__enter(rouse_loop *loop, struct rouse__frame *frame, struct rouse__source *source)
-{
-	frame->outer = loop->frames;
-	frame->source = source;
-	frame->pool.token = 0;
-	loop->frames = frame;
-	if (source)
-		source->running++;
-	if (wants_pool(loop))
-		frame->pool = rouse__pool_begin();
-}
-
-void rouse__leave(rouse_loop *loop, struct rouse__frame *frame)
-{
-	struct rouse__source *source = frame->source;
-
-	/* Still inside: what a release function may do is what a callback may. */
-	if (frame->pool.token)
-		rouse__pool_end(frame->pool);
-	loop->frames = frame->outer;
-	if (!source || --source->running)
+	if (--source->running)
 		return;
 	if (source->gone) {
 		rouse__free(&loop->allocator, source, source->ops->size);

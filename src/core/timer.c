@@ -126,12 +126,8 @@ int rouse_timer_set(rouse_loop *loop, rouse_source name, rouse_ns deadline, rous
 
 void rouse__timers_gather(rouse_loop *loop)
 {
-	rouse_ns now;
+	rouse_ns now = loop->ops->now(loop->poller);
 
-	loop->late_timers = 0;
-	if (!loop->timers.count)
-		return;
-	now = loop->ops->now(loop->poller);
 	for (unsigned n = 0; n < loop->max_batch && rouse__heap_first(&loop->timers) <= now; n++) {
 		struct rouse__heap_item *item = loop->timers.entries[0].item;
 		struct timer *timer = ROUSE__CONTAINER(item, struct timer, item);

@@ -57,14 +57,15 @@ static void put(rouse_waker *waker)
 	rouse_remote_unref(remote);
 }
 
-/* PENDING was set by the caller: queue the node, with a reference for the queue. */
-static int queue(rouse_waker *waker)
+/* PENDING was set by the caller: queue the node, with a reference for the queue.  Not in a forked
+ * child.  Out of the way of a wake that finds it set. */
+__attribute__((noinline)) static int queue(rouse_waker *waker)
 {
 	int result;
 
 	atomic_fetch_add_explicit(&waker->references, 1, memory_order_relaxed);
 	result = rouse__remote_push(waker->remote, &waker->task);
-	if (result == ROUSE_ECLOSED || result == ROUSE_EFORKED)
+	if (result == ROUSE_ECLOSED)
 		put(waker);
 	return result;
 }
@@ -101,7 +102,8 @@ rouse_waker *rouse_waker_unref(rouse_waker *waker)
 {
 	if (!waker || atomic_fetch_sub_explicit(&waker->users, 1, memory_order_acq_rel) != 1)
 		return NULL;
-	if (atomic_fetch_or_explicit(&waker->state, PENDING | CLOSED, memory_order_acq_rel) == 0)
+	if (atomic_fetch_or_explicit(&waker->state, PENDING | CLOSED, memory_order_acq_rel) == 0 &&
+	    !rouse__remote_forked(waker->remote))
 		(void)queue(waker);
 	put(waker);
 	return NULL;
@@ -156,7 +158,7 @@ int rouse_waker_close(rouse_waker *waker)
 		return ROUSE_EINVAL;
 	if (rouse__remote_forked(waker->remote))
 		return ROUSE_EFORKED;
-	if (waker->remote->owner != rouse__thread_serial())
+	if (waker->remote->owner != rouse__this_thread)
 		return ROUSE_EWRONGTHREAD;
 	atomic_fetch_or_explicit(&waker->state, CLOSED, memory_order_acq_rel);
 	unlist(waker);
@@ -212,7 +214,8 @@ void rouse__waker_run(rouse_loop *loop, rouse_task *task)
 		call(loop, waker);
 	if (waker->again) {
 		waker->again = 0;
-		(void)queue(waker);
+		if (!rouse__remote_forked(waker->remote))
+			(void)queue(waker);
 		put(waker);
 	}
 	put(waker);

@@ -6,11 +6,24 @@
 
 #include <stdatomic.h>
 
+/* How the library reaches its variables: none of them is anybody else's, and those of a thread are
+ * in the static space where ROUSE_POOL_TLS says so. */
+#if defined(__GNUC__) && defined(__ELF__)
+#define ROUSE__OURS __attribute__((visibility("hidden")))
+#else
+#define ROUSE__OURS
+#endif
+#ifdef ROUSE_POOL_INITIAL_EXEC
+#define ROUSE__TLS __attribute__((tls_model("initial-exec")))
+#else
+#define ROUSE__TLS
+#endif
+
 rouse_ns rouse__clock(void);
 
 /* The number of this process among itself and its forefathers.  0: a process that never asked
  * for its number, a forked child for one. */
-extern _Atomic uint64_t *rouse__process_word;
+extern _Atomic uint64_t *rouse__process_word ROUSE__OURS;
 static inline uint64_t rouse__process(void)
 {
 	return atomic_load_explicit(rouse__process_word, memory_order_relaxed);
@@ -24,6 +37,8 @@ void rouse__unlock(void);
 
 /* Unique in the process and never reused, unlike a thread's id.  Never 0. */
 uint64_t rouse__thread_serial(void);
+/* The same, or 0: a thread that never asked for its own, and so owns nothing. */
+extern _Thread_local uint64_t rouse__this_thread ROUSE__OURS ROUSE__TLS;
 
 /*
  * Call `fn` on this thread as it ends, in each round of thread-specific destructors but the very

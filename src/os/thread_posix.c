@@ -4,16 +4,16 @@
 #include <limits.h>
 #include <stdatomic.h>
 
-static _Thread_local uint64_t serial;
+_Thread_local uint64_t rouse__this_thread;
 static _Thread_local int last_os_error;
 
 uint64_t rouse__thread_serial(void)
 {
 	static _Atomic uint64_t last;
 
-	if (!serial)
-		serial = atomic_fetch_add_explicit(&last, 1, memory_order_relaxed) + 1;
-	return serial;
+	if (!rouse__this_thread)
+		rouse__this_thread = atomic_fetch_add_explicit(&last, 1, memory_order_relaxed) + 1;
+	return rouse__this_thread;
 }
 
 int rouse__os_failed(int os_error)

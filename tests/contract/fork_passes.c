@@ -1,6 +1,8 @@
 /* Forks in callbacks, and of children that forked. */
 #include "inherited.h"
 
+#include "core/fault.h"
+
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
@@ -191,6 +193,82 @@ static void f10_not_in_a_hooks_passes(void **state)
 	assert_int_equal(answers[2], 1);
 }
 
+/* ---- F10: a child that goes on in the pass it was forked in -------------------------------- */
+
+static rouse_waker *twice;
+static int nested;
+
+/* In the child it returns as in the parent: what is left of the turn must not ring. */
+static void fork_and_go_on(void)
+{
+	child = forked();
+	if (child == 0)
+		rouse__fault_reset();
+}
+
+static void expect_no_ring_in_the_child(struct env *env)
+{
+	if (child > 0) {
+		forked_wait(child);
+		return;
+	}
+	assert_int_equal(rouse__fault_count(ROUSE__RING), 0);
+	assert_int_equal(rouse_loop_turn(env->loop, 0), ROUSE_EFORKED);
+	forked_passed();
+}
+
+static void wake_itself_in_a_nested_turn(rouse_loop *loop, void *data)
+{
+	(void)data;
+	if (nested++)
+		return;
+	assert_true(rouse_wake(twice) >= 0);
+	/* It takes the node, and puts it off until this callback returns. */
+	assert_true(rouse_loop_turn(loop, 0) >= 0);
+	fork_and_go_on();
+}
+
+static void f10_a_waker_woken_in_its_own_callback(void **state)
+{
+	struct env *env = *state;
+
+	nested = 0;
+	child = -1;
+	assert_int_equal(rouse_waker_create(env->loop, wake_itself_in_a_nested_turn, NULL, &twice),
+	                 0);
+	assert_true(rouse_wake(twice) >= 0);
+	while (child < 0)
+		(void)rouse_loop_turn(env->loop, 0);
+	expect_no_ring_in_the_child(env);
+	ENV_UNTIL(env, nested == 2);
+	rouse_waker_unref(twice);
+}
+
+static int fork_in_check(rouse_loop *loop, rouse_source self, unsigned ready, void *data)
+{
+	(void)loop;
+	(void)self;
+	(void)ready;
+	(void)data;
+	if (child < 0)
+		fork_and_go_on();
+	return 1;
+}
+
+static void f10_a_check_that_says_work(void **state)
+{
+	const rouse_hook hook = {.size = sizeof hook, .fd = ROUSE_NO_FD, .check = fork_in_check};
+	struct env *env = *state;
+
+	child = 0;
+	assert_int_equal(rouse_hook_add(env->loop, &hook, NULL, NULL), 0);
+	env_turn(env, 0);
+	child = -1;
+	while (child < 0)
+		(void)rouse_loop_turn(env->loop, 0);
+	expect_no_ring_in_the_child(env);
+}
+
 /* ---- F10: generations --------------------------------------------------------------- */
 
 static void grandchild(void *data)
@@ -262,6 +340,8 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 	        env_test(f10_repaired_in_a_callback),
 	        env_test(f10_not_in_a_hooks_passes),
+	        env_test_in(f10_a_waker_woken_in_its_own_callback, DESCRIPTOR | BRACKET),
+	        env_test_in(f10_a_check_that_says_work, DESCRIPTOR),
 	        env_test(f10_grandchildren),
 	        env_test(f10_a_child_makes_a_loop_of_its_own),
 	};
