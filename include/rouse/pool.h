@@ -52,7 +52,7 @@ struct rouse__pool_entry {
 };
 
 struct rouse__pool_top {
-	struct rouse__pool_entry *cur, *end, *floor;
+	struct rouse__pool_entry *cur, *end, *floor, *newest;
 	uint64_t serial;
 	struct rouse__pool_thread *thread;
 };
@@ -229,6 +229,7 @@ ROUSE__POOL_INLINED rouse_pool rouse__pool_push_inline(void)
 	pool.token = ++rouse__pool_top_1.serial;
 	at->of.token = pool.token;
 	at->release = ROUSE__POOL_OPEN;
+	rouse__pool_top_1.newest = at;
 	rouse__pool_top_1.cur = at + 1;
 	return pool;
 }

@@ -129,9 +129,11 @@ static void run_in_pool(rouse_loop *loop)
 
 	loop->in_pool = 1;
 	run_each_kind(loop);
-	rouse__enter(loop, &frame, NULL);
-	rouse__pool_end(pool);
-	rouse__leave(loop, &frame);
+	if (!rouse__pool_end_empty(pool)) {
+		rouse__enter(loop, &frame, NULL);
+		rouse__pool_end(pool);
+		rouse__leave(loop, &frame);
+	}
 	loop->in_pool = outer;
 }
 

@@ -39,6 +39,8 @@ static void enter_chunk(struct rouse__pool_thread *t, struct chunk *chunk)
 	if (top->floor == top->cur)
 		top->floor = chunk->entries;
 	t->chunk = chunk;
+	t->noted = 0;
+	t->untidy = 1;
 	top->cur = chunk->entries;
 	top->end = chunk->end;
 	if (chunk->index >= t->used)
@@ -120,7 +122,7 @@ void rouse__pool_finish(struct rouse__pool_thread *t)
 }
 
 /* After an outermost pop: a spare chunk stays, and of what was not used since the one before an
- * eighth goes, so that a depth that comes back now and then finds its memory. */
+ * eighth goes, so that a depth that comes back soon finds most of its memory. */
 void rouse__pool_free_some(struct rouse__pool_thread *t)
 {
 	size_t unused = t->chunks - t->used - 1;

@@ -1,8 +1,6 @@
 /* Making the pending releases, newest first. */
 #include "pool/stack.h"
 
-#include "pool/pool.h"
-
 /* 1: a boundary, at which somebody else's way down may end. */
 static int skip(struct rouse__pool_thread *t, const entry *e)
 {
@@ -31,23 +29,30 @@ static int drain_chunk(struct rouse__pool_thread *t, struct drain *d)
 	entry *low = d->at.chunk == t->chunk ? d->at.entry + 1 : t->chunk->entries;
 	entry *stop = low, *from = top->cur, *e = from;
 	size_t live, pools = 0;
+	uint64_t moves = t->moves;
 	int changed = 0;
 
 	if ((size_t)(from - low) > d->most - d->released)
 		stop = from - (d->most - d->released);
-	while (e != stop && !changed) {
-		uint64_t moves = t->moves;
-
-		top->cur = --e;
-		if (__builtin_expect(is_special(e), 0)) {
-			pools += (unsigned)skip(t, e);
-			continue;
-		}
-		e->release(e->of.object);
-		changed = top->cur != e || t->moves != moves;
-		if (__builtin_expect(t->moves != moves, 0))
-			d->gone = !rouse__pool_find(t, d->token, &d->at, &live, &live);
+	/* One by one, so that `end` follows. */
+	if (t->watching) {
+		if (stop < from - 1)
+			stop = from - 1;
+		top->end = stop;
 	}
+	while (e != stop) {
+		top->cur = --e;
+		if (__builtin_expect(is_special(e), 0))
+			pools += (unsigned)skip(t, e);
+		else
+			e->release(e->of.object);
+		if (top->cur != e || t->moves != moves) {
+			changed = 1;
+			break;
+		}
+	}
+	if (t->moves != moves)
+		d->gone = !rouse__pool_find(t, d->token, &d->at, &live, &live);
 	d->released += (size_t)(from - e) - pools;
 	d->skipped += (unsigned)pools;
 	return e == low && !changed;
@@ -56,6 +61,9 @@ static int drain_chunk(struct rouse__pool_thread *t, struct drain *d)
 /* Down to the boundary, or until there were so many releases. */
 static void drain_to(struct rouse__pool_thread *t, struct drain *d)
 {
+	size_t released = d->released;
+	unsigned skipped = d->skipped;
+
 	for (;;) {
 		int all = drain_chunk(t, d);
 
@@ -67,9 +75,9 @@ static void drain_to(struct rouse__pool_thread *t, struct drain *d)
 			break;
 		rouse__pool_step_down(t);
 	}
-	count(&t->counters[RELEASED], d->released);
-	if (d->skipped)
-		count(&t->counters[SKIPPED], d->skipped);
+	count(&t->counters[RELEASED], d->released - released);
+	if (d->skipped != skipped)
+		count(&t->counters[SKIPPED], d->skipped - skipped);
 }
 
 /* ---- Pools ------------------------------------------------------------------------------- */
@@ -131,36 +139,56 @@ __attribute__((noinline)) static int pop_rest(struct rouse__pool_thread *t, uint
 	return rouse__pool_find(t, token, &d.at, &live, &pools) ? drain(t, &d) : 0;
 }
 
+/* The newest pool's boundary, in this chunk, if it is that of this token and of no special kind. */
+static inline entry *simple_one(struct rouse__pool_thread *t, uint64_t token)
+{
+	struct rouse__pool_top *top = &rouse__pool_top_1;
+	entry *at = top->newest, *low = t->chunk->entries;
+
+	if ((uintptr_t)at - (uintptr_t)low >= (uintptr_t)top->cur - (uintptr_t)low ||
+	    at->of.token != token || marks(at) != OPEN) {
+		at = rouse__pool_newest(low, top->cur);
+		if (!at || at->of.token != token || marks(at) != OPEN)
+			return NULL;
+	}
+	return at;
+}
+
 /* The common case of all that: the newest pool, in this chunk, whose release functions mostly leave
  * the stack as it was.  1: done; 0: it is not that case. */
-static inline int pop_simply(struct rouse__pool_thread *t, uint64_t token, int *ret_result)
+__attribute__((always_inline)) static inline int pop_simply(struct rouse__pool_thread *t,
+                                                            uint64_t token, int *ret_result)
 {
-	struct rouse__pool_top *top = t->top;
-	entry *boundary = rouse__pool_newest(t->chunk->entries, top->cur);
-	entry *from = top->cur, *e = from;
+	struct rouse__pool_top *top = &rouse__pool_top_1;
+	entry *e = top->cur, *boundary = simple_one(t, token);
 	uint64_t moves = t->moves;
-	int changed = 0;
+	size_t live;
 
-	if (!boundary || boundary->of.token != token || marks(boundary) != OPEN ||
-	    rouse__pool_is_limited())
+	if (!boundary || rouse__pool_is_limited())
 		return 0;
-	note_live(t, t->chunk, (size_t)(from - boundary) - 1);
+	live = (size_t)(e - boundary) - 1;
+	if (__builtin_expect(live > t->noted, 0)) {
+		t->noted = live;
+		note_live(t, t->chunk, live);
+	}
+	count(&t->counters[DRAINS], 1);
 	set_marks(boundary, DRAINING);
-	while (!changed && --e != boundary) {
-		if (__builtin_expect(is_special(e), 0)) {
-			e++;
+	do {
+		if (__builtin_expect(is_special(--e), 0)) {
+			if (e != boundary)
+				e++;
 			break;
 		}
 		top->cur = e;
 		e->release(e->of.object);
-		changed = top->cur != e || t->moves != moves;
-	}
-	count(&t->counters[DRAINS], 1);
-	count(&t->counters[RELEASED], (size_t)(from - e) - (e == boundary));
-	if (e != boundary)
-		*ret_result = pop_rest(t, token);
-	else
+	} while (top->cur == e && t->moves == moves);
+	if (__builtin_expect(e == boundary, 1)) {
+		count(&t->counters[RELEASED], live);
 		top->cur = boundary;
+	} else {
+		count(&t->counters[RELEASED], live + 1 - (size_t)(e - boundary));
+		*ret_result = pop_rest(t, token);
+	}
 	return 1;
 }
 
@@ -168,27 +196,31 @@ __attribute__((noinline)) static int pop_far(struct rouse__pool_thread *t, uint6
 {
 	struct drain d = {.token = token};
 	size_t live, pools;
+	int skipped;
 
+	if (!token)
+		return 0;
 	if (!t)
 		t = rouse__pool_thread();
 	if (!t || !rouse__pool_find(t, token, &d.at, &live, &pools))
 		return rouse__pool_not_open(t, token);
-	return pop(t, &d, live);
+	skipped = pop(t, &d, live);
+	if (t->top->cur == t->top->floor)
+		rouse__pool_trim_some(t);
+	return skipped;
 }
 
-__attribute__((noinline)) static int pop_slowly(rouse_pool pool)
+__attribute__((noinline)) static int pop_full(uint64_t token)
 {
 	struct rouse__pool_top *top = &rouse__pool_top_1;
 	struct rouse__pool_thread *t = top->thread;
-	int result = 0;
+	int skipped = 0;
 
-	if (!pool.token)
-		return 0;
-	if (!t || !pop_simply(t, pool.token, &result))
-		result = pop_far(t, pool.token);
-	if (t && top->cur == top->floor)
+	if (!t || !pop_simply(t, token, &skipped))
+		return pop_far(t, token);
+	if (t->untidy && top->cur == top->floor)
 		rouse__pool_trim_some(t);
-	return result;
+	return skipped;
 }
 
 int rouse_pool_pop(rouse_pool pool)
@@ -197,7 +229,7 @@ int rouse_pool_pop(rouse_pool pool)
 	entry *last = top->cur - 1;
 
 	if (last->release != ROUSE__POOL_OPEN || last->of.token != pool.token)
-		return pop_slowly(pool);
+		return pop_full(pool.token);
 	top->cur = last;
 	return 0;
 }
@@ -228,34 +260,14 @@ size_t rouse_pool_drain_some(size_t max)
 
 /* ---- A loop's ------------------------------------------------------------------------------ */
 
-rouse_pool rouse__pool_begin(void)
-{
-	rouse_pool pool;
-
-	if (rouse__pool_top_1.thread)
-		return rouse_pool_push();
-	pool.token = rouse__pool_lazy_push();
-	return pool;
-}
-
 void rouse__pool_end(rouse_pool pool)
 {
-	struct rouse__pool_top *top = &rouse__pool_top_1;
-	struct rouse__pool_thread *t = top->thread;
+	struct rouse__pool_thread *t = rouse__pool_top_1.thread;
 	struct drain d = {.token = pool.token};
-	entry *last = top->cur - 1;
 	size_t live, pools;
 	int unused;
 
-	if (last->release == ROUSE__POOL_OPEN && last->of.token == pool.token) {
-		top->cur = last;
-		return;
-	}
-	if (!t) {
-		rouse__pool_lazy_pop(pool.token);
-		return;
-	}
-	if (!pool.token)
+	if (!pool.token || rouse__pool_end_empty(pool))
 		return;
 	if (!pop_simply(t, pool.token, &unused)) {
 		if (!rouse__pool_find(t, pool.token, &d.at, &live, &pools))
@@ -263,7 +275,8 @@ void rouse__pool_end(rouse_pool pool)
 		(void)pop(t, &d, live);
 	}
 	/* Whoever has a pool around all of the loop's turns needs the memory of one turn, too. */
-	rouse__pool_trim_some(t);
+	if (t->untidy)
+		rouse__pool_trim_some(t);
 }
 
 /* ---- A thread's ------------------------------------------------------------------------------ */
@@ -288,6 +301,7 @@ size_t rouse__pool_drain_all(struct rouse__pool_thread *t, size_t most)
 		if (at_floor) {
 			top->floor = top->cur;
 			t->unowned--;
+			t->noted = 0;
 		}
 		if (skip(t, &e)) {
 			d.skipped++;
@@ -306,11 +320,13 @@ size_t rouse__pool_drain_all(struct rouse__pool_thread *t, size_t most)
 size_t rouse_pool_drain_thread(void)
 {
 	struct rouse__pool_thread *t = rouse__pool_top_1.thread;
-	size_t released;
+	size_t released = 0;
 
 	if (!t)
 		return 0;
-	released = rouse__pool_drain_all(t, SIZE_MAX);
+	do
+		released += rouse__pool_drain_all(t, SIZE_MAX);
+	while (t->top->cur != t->first->entries);
 	t->stamp_count = 0;
 	set(&t->live, 0);
 	return released;

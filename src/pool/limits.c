@@ -3,7 +3,7 @@
  *
  * The size is looked at where the stack comes by anyway.  For the age somebody has to look at the
  * clock when a pool is pushed, so while that is asked for nothing is inlined: `end` follows
- * `cur`, and the boundary's mark keeps the inlined pop from it.
+ * `cur`, and the boundaries' marks keep the inlined pop from them.
  */
 #include "pool/stack.h"
 
@@ -22,22 +22,48 @@ static _Atomic rouse_ns most_age;
 
 _Atomic int rouse__pool_limited;
 
+/* Popped inlined, those that are open would leave `end` behind. */
+static void mark_open_pools(struct rouse__pool_thread *t)
+{
+	for (struct chunk *c = t->first; c; c = c == t->chunk ? NULL : c->next) {
+		entry *end = c == t->chunk ? t->top->cur : c->end;
+
+		for (entry *e = c->entries; e < end; e++)
+			if (is_boundary(e))
+				set_marks(e, marks(e) | WATCHED);
+	}
+}
+
 void rouse__pool_watch(struct rouse__pool_thread *t)
 {
-	t->watching = atomic_load_explicit(&most_age, memory_order_relaxed) != 0;
+	unsigned char before = t->watching;
+
+	t->watching = (rouse__pool_is_limited() & LIMITED_AGE) != 0;
+	if (!t->watching || before)
+		return;
+	mark_open_pools(t);
+	/* A drain that is under way goes on one by one. */
+	t->moves++;
+}
+
+void rouse__pool_watch_here(void)
+{
+	struct rouse__pool_thread *t = rouse__pool_top_1.thread;
+
+	if (!t)
+		return;
+	rouse__pool_watch(t);
+	rouse__pool_settle(t);
 }
 
 int rouse_pool_set_limits(size_t entries, rouse_ns age)
 {
-	struct rouse__pool_thread *t = rouse__pool_top_1.thread;
+	int limited = (entries ? LIMITED_SIZE : 0) | (age ? LIMITED_AGE : 0);
 
 	atomic_store_explicit(&most_entries, entries, memory_order_relaxed);
 	atomic_store_explicit(&most_age, age, memory_order_relaxed);
-	atomic_store_explicit(&rouse__pool_limited, entries || age, memory_order_relaxed);
-	if (t) {
-		rouse__pool_watch(t);
-		rouse__pool_settle(t);
-	}
+	atomic_store_explicit(&rouse__pool_limited, limited, memory_order_relaxed);
+	rouse__pool_watch_here();
 	return 0;
 }
 
@@ -53,19 +79,21 @@ void rouse__pool_look(entry *boundary, size_t live)
 
 /* ---- Age ---------------------------------------------------------------------------- */
 
-int rouse__pool_stamp(struct rouse__pool_thread *t, uint64_t token)
+/* Without memory it has no age. */
+void rouse__pool_stamp(struct rouse__pool_thread *t, uint64_t token)
 {
+	if (!atomic_load_explicit(&most_age, memory_order_relaxed))
+		return;
 	if (t->stamp_count == t->stamp_room) {
 		size_t room = t->stamp_room ? t->stamp_room * 2 : 16;
 		struct stamp *grown = realloc(t->stamps, room * sizeof *grown);
 
 		if (!grown)
-			return 0;
+			return;
 		t->stamps = grown;
 		t->stamp_room = room;
 	}
 	t->stamps[t->stamp_count++] = (struct stamp){.token = token, .at = rouse__clock()};
-	return 1;
 }
 
 /* Tokens of this thread's own grow; others, of pools that were attached, have no stamp. */

@@ -31,6 +31,8 @@ static void insert(struct rouse__pool_thread *t, struct place place, entry what)
 	entry *at = place.entry;
 
 	t->moves++;
+	t->top->newest = NULL;
+	t->noted = 0;
 	for (;;) {
 		entry *end = chunk == t->chunk ? t->top->cur : chunk->end;
 		entry last = end[-1];
@@ -72,19 +74,21 @@ struct rouse_pool_stack {
 	entry entries[];
 };
 
-static int being_drained(const struct rouse__pool_thread *t, struct place from)
+/* Of all boundaries from here on. */
+static uintptr_t marks_from(const struct rouse__pool_thread *t, struct place from)
 {
 	const struct chunk *chunk = from.chunk;
 	const entry *e = from.entry;
+	uintptr_t all = 0;
 
 	for (;;) {
 		const entry *end = chunk == t->chunk ? t->top->cur : chunk->end;
 
 		for (; e < end; e++)
-			if (is_boundary(e) && (marks(e) & DRAINING))
-				return 1;
+			if (is_boundary(e))
+				all |= marks(e);
 		if (chunk == t->chunk)
-			return 0;
+			return all;
 		chunk = chunk->next;
 		e = chunk->entries;
 	}
@@ -96,13 +100,15 @@ int rouse_pool_detach(rouse_pool from, rouse_pool_stack **ret_stack)
 	rouse_pool_stack *stack;
 	struct place at;
 	size_t live, pools, n;
+	uintptr_t marked;
 
 	if (!ret_stack || !from.token)
 		return ROUSE_EINVAL;
 	t = rouse__pool_thread();
 	if (!t || !rouse__pool_find(t, from.token, &at, &live, &pools))
 		return rouse__pool_not_open(t, from.token);
-	if (being_drained(t, at))
+	marked = marks_from(t, at);
+	if (marked & DRAINING)
 		return ROUSE_EBUSY;
 	n = live + pools + 1;
 	stack = malloc(sizeof *stack + n * sizeof(entry));
@@ -129,7 +135,8 @@ int rouse_pool_attach(rouse_pool_stack *stack)
 		entry e = stack->entries[i];
 
 		if (is_boundary(&e))
-			set_marks(&e, marks(&e) & ~(uintptr_t)WATCHED);
+			set_marks(&e,
+			          (marks(&e) & ~(uintptr_t)WATCHED) | (t->watching ? WATCHED : 0));
 		if (rouse__pool_put(t, e))
 			continue;
 		while (i-- > 0)

@@ -12,6 +12,8 @@ int rouse__pool_put(struct rouse__pool_thread *t, entry e)
 
 	if (top->cur == t->chunk->end && !rouse__pool_next_chunk(t))
 		return 0;
+	if (is_boundary(&e))
+		top->newest = top->cur;
 	*top->cur++ = e;
 	rouse__pool_settle(t);
 	return 1;
@@ -28,8 +30,10 @@ NOINLINE static rouse_pool push_slowly(void)
 		return none;
 	rouse__pool_watch(t);
 	pool.token = ++t->top->serial;
-	if (t->watching && rouse__pool_stamp(t, pool.token))
+	if (t->watching) {
 		how |= WATCHED;
+		rouse__pool_stamp(t, pool.token);
+	}
 	e.of.token = pool.token;
 	set_marks(&e, how);
 	if (rouse__pool_put(t, e))
@@ -48,7 +52,7 @@ rouse_pool rouse_pool_push(void)
 	pool.token = ++top->serial;
 	top->cur->of.token = pool.token;
 	top->cur->release = ROUSE__POOL_OPEN;
-	top->cur++;
+	top->newest = top->cur++;
 	return pool;
 }
 
@@ -67,6 +71,7 @@ NOINLINE static void *add_slowly(void *object, rouse_release_fn release, void *c
 	if (missing) {
 		t->top->floor = t->top->cur;
 		t->unowned++;
+		t->noted = 0;
 	}
 	if (missing && !t->own_drain) {
 		count(&t->counters[MISSING], 1);

@@ -11,7 +11,9 @@
  *          so that all is slow.
  *   floor  the value of `cur` at which no pool is open; below it lie the releases that were asked
  *          for with no pool open, for the thread's end
- *   serial the newest token given
+ *   newest where the last boundary was put: a hint, since it may be gone, or be a pool further in
+ *          or out than the one that is asked for
+ *   serial the newest token given; on a thread without a stack, how many pools loops have open
  *
  * The two ends of neighbouring chunks are one place with two addresses.  `floor` goes along with
  * `cur` from the one to the other, so that comparing them is enough.  Before the first entry of
@@ -27,23 +29,11 @@
 #ifndef ROUSE_POOL_STACK_H
 #define ROUSE_POOL_STACK_H
 
-#include <rouse/pool.h>
+#include "pool/pool.h"
 
 #include <stdatomic.h>
 
 typedef struct rouse__pool_entry entry;
-
-/* How the library itself reaches it; who inlines may do so in another way. */
-#if defined(ROUSE_POOL_INITIAL_EXEC)
-#define ROUSE__TLS __attribute__((tls_model("initial-exec")))
-#else
-#define ROUSE__TLS
-#endif
-#ifdef ROUSE_POOL_CALLS
-extern _Thread_local struct rouse__pool_top rouse__pool_top_1 ROUSE__TLS;
-#else
-ROUSE_API extern _Thread_local struct rouse__pool_top rouse__pool_top_1 ROUSE__TLS;
-#endif
 
 enum mark { OPEN = 1, DRAINING = 2, TOLD = 4, WATCHED = 8, MARKS = 16 };
 
@@ -68,17 +58,31 @@ static inline int is_boundary(const entry *e)
 	return marks(e) - 1 < MARKS - 1;
 }
 
-/* The newest boundary from `low` up to `e`; NULL: none.  All that is pending is looked at, but four
- * at a time. */
+/* Whether one of the four below may be a boundary: a difference that borrows has its top bit set,
+ * and so has one of an address in the upper half. */
+static inline int one_of_four(const entry *e)
+{
+	uintptr_t all = (marks(e - 1) - MARKS) | (marks(e - 2) - MARKS) | (marks(e - 3) - MARKS) |
+	                (marks(e - 4) - MARKS);
+
+	return all > UINTPTR_MAX / 2;
+}
+
+/* The newest boundary from `low` up to `e`; NULL: none.  All that is pending is looked at. */
 static inline entry *rouse__pool_newest(entry *low, entry *e)
 {
-	while (e - low >= 4 &&
-	       !(is_boundary(e - 1) | is_boundary(e - 2) | is_boundary(e - 3) | is_boundary(e - 4)))
-		e -= 4;
-	while (e != low)
-		if (is_boundary(--e))
-			return e;
-	return NULL;
+	for (;;) {
+		const entry *until;
+
+		while (e - low >= 4 && !one_of_four(e))
+			e -= 4;
+		until = e - low >= 4 ? e - 4 : low;
+		while (e != until)
+			if (is_boundary(--e))
+				return e;
+		if (e == low)
+			return NULL;
+	}
 }
 
 struct place {
@@ -118,6 +122,8 @@ struct rouse__pool_thread {
 	struct chunk *first, *chunk; /* and the one that `cur` is in */
 	size_t chunks, used;         /* how many; the most used since the last trimming */
 	size_t unowned;              /* entries below the floor */
+	size_t noted;                /* the most releases of a pool that `peak` knows of here */
+	unsigned char untidy;        /* rouse__pool_trim_some() has something to do */
 	uint64_t moves;
 	unsigned char own_drain; /* below the floor, too: nothing is missing a pool */
 	unsigned char watching;
@@ -153,9 +159,6 @@ struct rouse__pool_thread *rouse__pool_threads(void);
 /* 1: this thread has had its last drain. */
 int rouse__pool_strand(void);
 uint64_t rouse__pool_stranded(void);
-/* Pools of a loop's turns on a thread that has not begun; see pool.h of this room. */
-uint64_t rouse__pool_lazy_push(void);
-void rouse__pool_lazy_pop(uint64_t token);
 
 /* ---- chunk.c ------------------------------------------------------------------------ */
 
@@ -178,6 +181,7 @@ static inline void rouse__pool_trim_some(struct rouse__pool_thread *t)
 	if (t->chunks > t->used + 1)
 		rouse__pool_free_some(t);
 	t->used = t->chunk->index + 1;
+	t->untidy = t->chunks > t->used + 1;
 }
 void rouse__pool_finish(struct rouse__pool_thread *t);
 
@@ -188,6 +192,8 @@ static inline void rouse__pool_step_down(struct rouse__pool_thread *t)
 	int at_floor = top->floor == top->cur;
 
 	t->chunk = t->chunk->prev;
+	t->noted = 0;
+	t->untidy = 1;
 	top->cur = top->end = t->chunk->end;
 	if (at_floor)
 		top->floor = top->cur;
@@ -219,17 +225,13 @@ size_t rouse__pool_drain_all(struct rouse__pool_thread *t, size_t most);
 
 void rouse__pool_missing(void *caller);
 void rouse__pool_report(const char *what, void *caller);
-extern _Atomic int rouse__pool_limited;
-static inline int rouse__pool_is_limited(void)
-{
-	return atomic_load_explicit(&rouse__pool_limited, memory_order_relaxed);
-}
 /* This pool has so many pending releases: is that allowed? */
 void rouse__pool_look(entry *boundary, size_t live);
-/* Is there a limit of age now? */
+/* Is there a limit of age now?  Then boundaries are WATCHED, which keeps the inlined pop from them,
+ * and `end` follows `cur`. */
 void rouse__pool_watch(struct rouse__pool_thread *t);
-/* A pool is pushed; 0: no memory to watch it. */
-int rouse__pool_stamp(struct rouse__pool_thread *t, uint64_t token);
+/* A pool is pushed. */
+void rouse__pool_stamp(struct rouse__pool_thread *t, uint64_t token);
 /* It is popped, or taken away, with all that are newer. */
 void rouse__pool_unstamp(struct rouse__pool_thread *t, uint64_t token);
 /* Is the newest one too old?  Or this one. */

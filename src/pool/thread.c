@@ -9,13 +9,12 @@
 static entry nothing[1];
 #define UNUSED                                                                                     \
 	{                                                                                          \
-		nothing + 1, nothing + 1, nothing + 1, 0, NULL                                     \
+		nothing + 1, nothing + 1, nothing + 1, nothing, 0, NULL                            \
 	}
 
 _Thread_local struct rouse__pool_top rouse__pool_top_1 = UNUSED;
 
 static _Thread_local unsigned char over; /* past the last round of this thread's end */
-static _Thread_local uint64_t lazy;      /* pools of loops, while there is no stack */
 
 static _Atomic(struct rouse__pool_thread *) threads;
 static _Atomic uint64_t stranded;
@@ -66,7 +65,7 @@ static void give_back(struct rouse__pool_thread *t)
 }
 
 /* What loops have pushed so far, outermost first. */
-static void push_lazy(struct rouse__pool_thread *t)
+static void push_lazy(struct rouse__pool_thread *t, uint64_t lazy)
 {
 	for (uint64_t token = 1; token <= lazy; token++) {
 		entry e = {.of.token = token, .release = ROUSE__POOL_OPEN};
@@ -74,7 +73,6 @@ static void push_lazy(struct rouse__pool_thread *t)
 		if (!rouse__pool_put(t, e))
 			break;
 	}
-	lazy = 0;
 }
 
 static void ending(int last);
@@ -82,13 +80,13 @@ static void ending(int last);
 static int begin(struct rouse__pool_thread *t)
 {
 	struct rouse__pool_top *top = &rouse__pool_top_1;
+	uint64_t lazy = top->serial;
 
-	t->top = top;
-	if (!rouse__pool_first_chunk(t))
+	if (rouse__at_thread_end(ROUSE__POOLS_END, ending))
 		return 0;
-	if (rouse__at_thread_end(ROUSE__POOLS_END, ending)) {
-		rouse__pool_finish(t);
-		*top = (struct rouse__pool_top)UNUSED;
+	t->top = top;
+	if (!rouse__pool_first_chunk(t)) {
+		rouse__not_at_thread_end(ROUSE__POOLS_END);
 		return 0;
 	}
 	for (int i = 0; i < COUNTERS; i++)
@@ -98,7 +96,9 @@ static int begin(struct rouse__pool_thread *t)
 	top->thread = t;
 	t->unowned = 0;
 	t->own_drain = t->watching = 0;
-	push_lazy(t);
+	push_lazy(t, lazy);
+	rouse__pool_watch(t);
+	rouse__pool_settle(t);
 	return 1;
 }
 
@@ -116,17 +116,6 @@ struct rouse__pool_thread *rouse__pool_thread(void)
 		t = NULL;
 	}
 	return t;
-}
-
-uint64_t rouse__pool_lazy_push(void)
-{
-	return ++lazy;
-}
-
-void rouse__pool_lazy_pop(uint64_t token)
-{
-	if (token)
-		lazy = token - 1;
 }
 
 /* ---- End ---------------------------------------------------------------------------- */

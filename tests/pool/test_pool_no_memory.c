@@ -162,11 +162,53 @@ static void p16_a_pool_that_was_not_opened(void **state)
 	on_a_thread(push_without_memory);
 }
 
+/* ---- Loops' pools of a thread that cannot begin ------------------------------------- */
+
+static void add_two(rouse_loop *loop, void *data)
+{
+	(void)loop;
+	(void)data;
+	fail_at = failing;
+	asked = 0;
+	add(0);
+	finished = asked < failing;
+	fail_at = 0;
+	add(1);
+	EXPECT(objects[0].released == !finished);
+	EXPECT(objects[1].released == 0);
+}
+
+static void turn_without_memory(void)
+{
+	rouse_loop *loop;
+	rouse_remote *remote;
+
+	memset(objects, 0, sizeof objects);
+	EXPECT(rouse_loop_create(NULL, &loop) == 0);
+	remote = rouse_loop_remote(loop);
+	EXPECT(rouse_post(remote, add_two, NULL, NULL) == 0);
+	EXPECT(rouse_loop_turn(loop, 0) == 1);
+	EXPECT(objects[0].released == 1 && objects[1].released == 1);
+	EXPECT(thread_stats().missing == 0);
+	rouse_remote_unref(remote);
+	EXPECT(rouse_loop_destroy(loop) == 0);
+}
+
+static void p16_a_turns_pool_is_there_when_there_is_memory_again(void **state)
+{
+	(void)state;
+	finished = 0;
+	for (failing = 1; !finished; failing++)
+		on_a_thread(turn_without_memory);
+	assert_true(failing > 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(p16_each_allocation_fails_in_turn),
 	        cmocka_unit_test(p16_a_pool_that_was_not_opened),
+	        cmocka_unit_test(p16_a_turns_pool_is_there_when_there_is_memory_again),
 	};
 
 	return cmocka_run_group_tests_name("pool_no_memory", tests, NULL, NULL);

@@ -314,6 +314,81 @@ static void p13_limits_are_told_once(void)
 	EXPECT(rouse_pool_set_missing(ROUSE_MISSING_COUNT, NULL, NULL) == 0);
 }
 
+/* Whatever was open then, or is attached, and popped without a look: the next one has an age. */
+static void p13_an_age_that_is_asked_for_late(void)
+{
+	rouse_pool outer = rouse_pool_push(), inner = rouse_pool_push();
+	rouse_pool_stack *stack;
+
+	reports = 0;
+	EXPECT(rouse_pool_set_missing(ROUSE_MISSING_COUNT, count_report, &reports) == 0);
+	EXPECT(rouse_pool_detach(inner, &stack) == 0);
+	EXPECT(rouse_pool_set_limits(0, 1) == 0);
+	EXPECT(rouse_pool_attach(stack) == 0);
+	EXPECT(rouse_pool_pop(inner) == 0);
+	inner = rouse_pool_push();
+	let_time_pass();
+	add_many(1);
+	EXPECT(reports == 1);
+	EXPECT(rouse_pool_pop(inner) == 0);
+	EXPECT(rouse_pool_pop(outer) == 0);
+	outer = rouse_pool_push();
+	let_time_pass();
+	add_many(1);
+	EXPECT(reports == 2);
+	EXPECT(rouse_pool_pop(outer) == 0);
+	EXPECT(rouse_pool_set_limits(0, 0) == 0);
+	EXPECT(rouse_pool_set_missing(ROUSE_MISSING_COUNT, NULL, NULL) == 0);
+}
+
+static void push_for_long(void *unused)
+{
+	rouse_pool pool = rouse_pool_push();
+
+	(void)unused;
+	let_time_pass();
+	add_many(1);
+	EXPECT(rouse_pool_pop(pool) == 0);
+}
+
+static void p13_an_age_in_release_functions(void)
+{
+	rouse_pool pool;
+
+	reports = 0;
+	EXPECT(rouse_pool_set_missing(ROUSE_MISSING_COUNT, count_report, &reports) == 0);
+	pool = rouse_pool_push();
+	for (int i = 0; i < 3; i++)
+		EXPECT(rouse_autorelease(&reports, push_for_long) == &reports);
+	EXPECT(rouse_pool_set_limits(0, 1) == 0);
+	EXPECT(rouse_pool_pop(pool) == 0);
+	EXPECT(reports == 3);
+	EXPECT(rouse_pool_set_limits(0, 0) == 0);
+	EXPECT(rouse_pool_set_missing(ROUSE_MISSING_COUNT, NULL, NULL) == 0);
+}
+
+static void ask_for_an_age(void *unused)
+{
+	(void)unused;
+	EXPECT(rouse_pool_set_limits(0, 1) == 0);
+}
+
+static void p13_an_age_that_a_release_function_asks_for(void)
+{
+	rouse_pool pool;
+
+	reports = 0;
+	EXPECT(rouse_pool_set_missing(ROUSE_MISSING_COUNT, count_report, &reports) == 0);
+	pool = rouse_pool_push();
+	add_many(4);
+	EXPECT(rouse_autorelease(&reports, ask_for_an_age) == &reports);
+	EXPECT(rouse_pool_pop(pool) == 0);
+	push_for_long(NULL);
+	EXPECT(reports == 1);
+	EXPECT(rouse_pool_set_limits(0, 0) == 0);
+	EXPECT(rouse_pool_set_missing(ROUSE_MISSING_COUNT, NULL, NULL) == 0);
+}
+
 /* ---- Asking --------------------------------------------------------------------------------- */
 
 static struct {
@@ -384,6 +459,9 @@ static void statistics_of_other_sizes(void)
 	TEST(p9_a_million_entries)                                                                 \
 	TEST(a_steady_depth_keeps_its_memory)                                                      \
 	TEST(p13_limits_are_told_once)                                                             \
+	TEST(p13_an_age_that_is_asked_for_late)                                                    \
+	TEST(p13_an_age_in_release_functions)                                                      \
+	TEST(p13_an_age_that_a_release_function_asks_for)                                          \
 	TEST(what_is_live_by_function)                                                             \
 	TEST(statistics_of_other_sizes)
 

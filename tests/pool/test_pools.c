@@ -293,6 +293,136 @@ static void what_is_being_drained_is_not_detached(void)
 	EXPECT(rouse_pool_pop(outer_pool) == 0);
 }
 
+/* The library remembers where the last boundary was put, and must not trust that. */
+static void the_last_place_of_a_boundary_is_not_the_newest_pool(void)
+{
+	rouse_pool outer = rouse_pool_push(), inner, another, left[2];
+
+	inner = rouse_pool_push();
+	EXPECT(rouse_pool_pop(inner) == 0);
+	EXPECT(rouse_pool_pop(inner) == ROUSE_ESTALE);
+	another = rouse_pool_push();
+	add(1);
+	EXPECT(rouse_pool_pop(inner) == ROUSE_ESTALE);
+	EXPECT(rouse_pool_pop(another) == 0);
+	EXPECT(rouse_pool_pop(another) == ROUSE_ESTALE);
+	EXPECT_ORDER(1);
+	/* Two places up it is where the last one was. */
+	inner = rouse_pool_push();
+	left[0] = rouse_pool_push();
+	left[1] = rouse_pool_push();
+	EXPECT(rouse_autorelease_to(outer, (void *)(intptr_t)2, note) == 0);
+	EXPECT(rouse_autorelease_to(outer, (void *)(intptr_t)3, note) == 0);
+	add(4);
+	EXPECT(rouse_pool_pop(inner) == 2);
+	EXPECT(rouse_pool_pop(left[0]) == ROUSE_ESTALE);
+	EXPECT(rouse_pool_pop(left[1]) == ROUSE_ESTALE);
+	EXPECT_ORDER(4);
+	EXPECT(thread_stats().peak == 2);
+	EXPECT(rouse_pool_pop(outer) == 0);
+	EXPECT_ORDER(3, 2);
+}
+
+/* Of a pool that is as large as one before, but not all there is. */
+static void the_peak_is_of_all_that_is_pending(void)
+{
+	rouse_pool pool = rouse_pool_push();
+
+	add_many(4);
+	EXPECT(rouse_pool_pop(pool) == 0);
+	EXPECT(thread_stats().peak == 4);
+	add_many(3); /* in no pool */
+	pool = rouse_pool_push();
+	add_many(4);
+	EXPECT(rouse_pool_pop(pool) == 0);
+	EXPECT(thread_stats().peak == 7);
+	EXPECT(thread_stats().live == 3);
+	/* Above a full chunk. */
+	pool = rouse_pool_push();
+	add_many(300);
+	outer_pool = rouse_pool_push();
+	add_many(4);
+	EXPECT(rouse_pool_pop(outer_pool) == 0);
+	EXPECT(thread_stats().peak >= 250);
+	EXPECT(rouse_pool_pop(pool) == 0);
+	EXPECT(thread_stats().peak == 303);
+}
+
+static int below; /* releases in the outer pool */
+static int middles_at_an_end;
+
+static void add_to_outer_between_two_peaks(void)
+{
+	rouse_pool outer = rouse_pool_push(), middle, inner;
+	uint64_t bytes, peak;
+
+	add_many(below);
+	middle = rouse_pool_push();
+	bytes = thread_stats().bytes;
+	add_many(1);
+	/* Then the outer pool's new one has that chunk's last place, which was the middle's. */
+	if (thread_stats().bytes != bytes) {
+		middles_at_an_end++;
+		inner = rouse_pool_push();
+		add_many(4);
+		EXPECT(rouse_pool_pop(inner) == 0);
+		peak = thread_stats().peak;
+		EXPECT(rouse_autorelease_to(outer, order, count_release) == 0);
+		inner = rouse_pool_push();
+		add_many(4);
+		EXPECT(rouse_pool_pop(inner) == 0);
+		EXPECT(thread_stats().peak == peak + 1);
+	}
+	EXPECT(rouse_pool_pop(middle) == 0);
+	EXPECT(rouse_pool_pop(outer) == 0);
+}
+
+static void the_peak_follows_what_is_added_below(void)
+{
+	for (below = 100; below < 400; below++)
+		on_a_thread(add_to_outer_between_two_peaks);
+	EXPECT(middles_at_an_end == 1);
+}
+
+static void a_small_pool(void)
+{
+	rouse_pool pool = rouse_pool_push();
+
+	add_many(1);
+	EXPECT(rouse_pool_pop(pool) == 0);
+}
+
+static uint64_t seen;
+
+static void see_others(void)
+{
+	seen = process_stats().live;
+}
+
+/* Without a pop of what was there, too: what others are told of it, and its memory. */
+static void what_was_drained_by_hand_is_gone(void)
+{
+	rouse_pool pool = rouse_pool_push();
+	uint64_t bytes;
+
+	add_many(300);
+	a_small_pool();
+	EXPECT(rouse_pool_drain_some(200) == 100);
+	a_small_pool();
+	on_a_thread(see_others);
+	EXPECT(seen < 200);
+	EXPECT(rouse_pool_pop(pool) == 0);
+
+	add_many(10000); /* in no pool */
+	a_small_pool();
+	a_small_pool();
+	EXPECT(rouse_pool_drain_thread() == 10000);
+	bytes = thread_stats().bytes;
+	for (int i = 0; i < 100; i++)
+		a_small_pool();
+	EXPECT(thread_stats().bytes < bytes / 4);
+}
+
 #define EACH_TEST(TEST)                                                                            \
 	TEST(in_reverse)                                                                           \
 	TEST(p2_a_pool_per_operation)                                                              \
@@ -307,7 +437,11 @@ static void what_is_being_drained_is_not_detached(void)
 	TEST(a_release_pops_its_own_pool)                                                          \
 	TEST(a_release_pops_an_outer_pool)                                                         \
 	TEST(a_pool_in_the_place_of_another)                                                       \
-	TEST(what_is_being_drained_is_not_detached)
+	TEST(what_is_being_drained_is_not_detached)                                                \
+	TEST(the_last_place_of_a_boundary_is_not_the_newest_pool)                                  \
+	TEST(the_peak_follows_what_is_added_below)                                                 \
+	TEST(the_peak_is_of_all_that_is_pending)                                                   \
+	TEST(what_was_drained_by_hand_is_gone)
 
 EACH_TEST(ON_A_THREAD)
 
