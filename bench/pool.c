@@ -3,32 +3,55 @@
  *
  * Every row is measured in every round, one right after the other, so that what the machine does
  * beside it falls on all of them.  A figure is the median of the rounds, with the quarter and the
- * three quarters of them; what is compared is the difference within a round.
+ * three quarters of them; what is compared is the difference, or the ratio, within a round.
  *
  *   empty    push and pop
  *   release  one autorelease and its release, beside a bare call of the release function
- *   post     two objects of 287 bytes, from malloc, beside the same in a plain array that is
- *            freed newest first; a pool every so many posts
+ *   post     two objects of 287 bytes, in pools of so many posts, beside the same in a plain array
+ *            that is freed newest first
+ *   faults   pages that were not there, in a thousand batches after the first ones
+ *   memory   what the stack itself holds for a post
  */
-#include "pool_rows.h"
+#include "pool.h"
 
 #include <rouse/pool.h>
 
 #include <malloc.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <time.h>
 
-enum { TIMES = 200000, POSTS = 16384, MOST_ROUNDS = 1001 };
-static const unsigned batches[] = {1, 8, 64, 512, 1024, 4096};
-enum { BATCHES = sizeof batches / sizeof *batches, VARIANTS = 2 };
+enum { TIMES = 200000, POSTS = 16384 };
+const unsigned batches[BATCHES] = {1, 8, 64, 512, 1024, MOST_BATCH};
 
-static const struct pool_rows *const variants[VARIANTS] = {&rows_called, &rows_inlined};
+static struct measured measured = {
+        .row = {[ARRAY] = &rows_array,
+                [FREE] = &rows_free,
+                [INLINED] = &rows_inlined,
+                [CALLED] = &rows_called},
+        .rows = OTHERS,
+};
 
-__attribute__((noinline)) void release_nothing(void *object)
+static void find_others(void)
 {
-	__asm__ volatile("" : : "r"(object));
+	const struct pool_rows *others[] = {
+#ifdef BENCH_GNUSTEP
+	        &rows_gnustep,
+#endif
+#ifdef BENCH_APR
+	        &rows_apr,     &rows_apr_kept,
+#endif
+#ifdef BENCH_TALLOC
+	        &rows_talloc,
+#endif
+#ifdef BENCH_GLIB
+	        &rows_glib,    &rows_glib_kept,
+#endif
+	        NULL};
+
+	for (int i = 0; others[i]; i++)
+		measured.row[measured.rows++] = others[i];
 }
 
 static double now(void)
@@ -39,151 +62,75 @@ static double now(void)
 	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
-/* ---- What they are compared with ------------------------------------------------------ */
-
-static void bare_calls(unsigned times)
-{
-	void (*release)(void *object) = release_nothing;
-
-	while (times-- > 0) {
-		__asm__ volatile("" : "+r"(release));
-		release(&times);
-	}
-}
-
-static void *array[2 * 4096];
-
-static void array_posts(unsigned count, unsigned batch)
-{
-	while (count > 0) {
-		unsigned used = 0;
-
-		for (unsigned i = 0; i < batch && count > 0; i++, count--) {
-			array[used++] = malloc(OBJECT);
-			array[used++] = malloc(OBJECT);
-		}
-		while (used > 0)
-			free(array[--used]);
-	}
-}
-
 /* ---- Rounds ------------------------------------------------------------------------------ */
 
-struct samples {
-	double value[MOST_ROUNDS];
-};
-
-static struct samples empty[VARIANTS], bare, releases[VARIANTS], floor_[BATCHES],
-        posts[VARIANTS][BATCHES];
-
-static double each(double start, unsigned times)
+static void measure(void (*does)(unsigned times), struct samples *to, unsigned round)
 {
-	return (now() - start) / times;
+	double start;
+
+	if (!does)
+		return;
+	start = now();
+	does(TIMES);
+	to->value[round] = (now() - start) / TIMES;
 }
 
-static void measure_release(unsigned round)
+static void measure_posts(unsigned r, unsigned b, unsigned round)
 {
-	double start = now();
+	const struct pool_rows *row = measured.row[r];
+	double start;
 
-	bare_calls(TIMES);
-	bare.value[round] = each(start, TIMES);
-	for (int v = 0; v < VARIANTS; v++) {
-		start = now();
-		variants[v]->empty(TIMES);
-		empty[v].value[round] = each(start, TIMES);
-		start = now();
-		variants[v]->releases(TIMES);
-		releases[v].value[round] = each(start, TIMES);
+	/* Not the change from another row, or another batch. */
+	row->posts(2 * batches[b], batches[b]);
+	start = now();
+	row->posts(POSTS, batches[b]);
+	measured.posts[r][b].value[round] = (now() - start) / POSTS;
+}
+
+static void measure_round(unsigned round)
+{
+	for (unsigned r = 0; r < measured.rows; r++) {
+		measure(measured.row[r]->empty, &measured.empty[r], round);
+		measure(measured.row[r]->releases, &measured.releases[r], round);
 	}
+	for (unsigned b = 0; b < BATCHES; b++)
+		for (unsigned r = 0; r < measured.rows; r++)
+			measure_posts(r, b, round);
 }
 
-static void measure_posts(unsigned round)
+/* ---- What is counted ---------------------------------------------------------------------- */
+
+static long faults(void)
 {
-	for (unsigned b = 0; b < BATCHES; b++) {
-		double start;
+	struct rusage usage;
 
-		/* Not the change from one batch to the next. */
-		array_posts(2 * batches[b], batches[b]);
-		start = now();
-		array_posts(POSTS, batches[b]);
-		floor_[b].value[round] = each(start, POSTS);
-		for (int v = 0; v < VARIANTS; v++) {
-			start = now();
-			variants[v]->posts(POSTS, batches[b]);
-			posts[v][b].value[round] = each(start, POSTS);
-		}
-	}
+	getrusage(RUSAGE_THREAD, &usage);
+	return usage.ru_minflt;
 }
 
-/* ---- Figures ----------------------------------------------------------------------------- */
-
-static int by_value(const void *a, const void *b)
+static void count_faults(unsigned r, unsigned b)
 {
-	double x = *(const double *)a, y = *(const double *)b;
+	const struct pool_rows *row = measured.row[r];
+	long before;
 
-	return (x > y) - (x < y);
+	row->posts(2 * batches[b], batches[b]);
+	before = faults();
+	row->posts(STEADY * batches[b], batches[b]);
+	measured.faults[r][b] = faults() - before;
 }
 
-/* Of the samples, less those of `under` in the same round. */
-static void print(const struct samples *s, const struct samples *under, unsigned rounds)
-{
-	static struct samples sorted;
-
-	for (unsigned i = 0; i < rounds; i++)
-		sorted.value[i] = s->value[i] - (under ? under->value[i] : 0);
-	qsort(sorted.value, rounds, sizeof *sorted.value, by_value);
-	printf(under ? "  +%6.2f (%5.2f to %5.2f)" : "  %7.2f (%5.2f to %5.2f)",
-	       sorted.value[rounds / 2], sorted.value[rounds / 4], sorted.value[rounds * 3 / 4]);
-}
-
-static uint64_t held(void)
+static void count_bytes(unsigned b)
 {
 	rouse_pool_stats stats = {.size = sizeof stats};
+	rouse_pool pool = rouse_pool_push();
 
+	for (unsigned i = 0; i < 2 * batches[b]; i++)
+		rouse_autorelease(&pool, release_nothing);
+	rouse_pool_trim();
 	(void)rouse_pool_stats_thread(&stats);
-	return stats.bytes;
-}
-
-static void report(unsigned rounds)
-{
-	printf("ns, medians of %u rounds (quarter to three quarters); +: above what is beside "
-	       "it\n\n",
-	       rounds);
-	printf("%-12s%-27s", "", "bare call");
-	for (int v = 0; v < VARIANTS; v++)
-		printf("  %-27s", variants[v]->name);
-	printf("\n%-12s%-27s", "empty", "");
-	for (int v = 0; v < VARIANTS; v++)
-		print(&empty[v], NULL, rounds);
-	printf("\n%-10s", "release");
-	print(&bare, NULL, rounds);
-	for (int v = 0; v < VARIANTS; v++)
-		print(&releases[v], &bare, rounds);
-	printf("\n\n%-12s%-27s\n", "post, batch", "array");
-	for (unsigned b = 0; b < BATCHES; b++) {
-		printf("%-10u", batches[b]);
-		print(&floor_[b], NULL, rounds);
-		for (int v = 0; v < VARIANTS; v++)
-			print(&posts[v][b], &floor_[b], rounds);
-		printf("\n");
-	}
-}
-
-/* What the stack itself holds where so many posts share a pool. */
-static void report_memory(void)
-{
-	printf("\npool memory, bytes a post:");
-	for (unsigned b = 0; b < BATCHES; b++) {
-		rouse_pool pool = rouse_pool_push();
-
-		for (unsigned i = 0; i < 2 * batches[b]; i++)
-			rouse_autorelease(&pool, release_nothing);
-		rouse_pool_trim();
-		printf("  %u: %.0f", batches[b], (double)held() / batches[b]);
-		rouse_pool_pop(pool);
-		rouse_pool_trim();
-	}
-	printf("\n");
+	measured.bytes[b] = (double)stats.bytes / batches[b];
+	rouse_pool_pop(pool);
+	rouse_pool_trim();
 }
 
 int main(int argc, char **argv)
@@ -198,11 +145,15 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: %s [ROUNDS, at most %d]\n", argv[0], MOST_ROUNDS);
 		return EXIT_FAILURE;
 	}
-	for (unsigned round = 0; round < rounds; round++) {
-		measure_release(round);
-		measure_posts(round);
+	find_others();
+	measured.rounds = (unsigned)rounds;
+	for (unsigned round = 0; round < rounds; round++)
+		measure_round(round);
+	for (unsigned b = 0; b < BATCHES; b++) {
+		count_faults(INLINED, b);
+		count_faults(CALLED, b);
+		count_bytes(b);
 	}
-	report((unsigned)rounds);
-	report_memory();
+	report(&measured);
 	return EXIT_SUCCESS;
 }

@@ -46,4 +46,4 @@ static void posts(unsigned count, unsigned batch)
 	}
 }
 
-const struct pool_rows ROWS = {NAME, empty, releases, posts};
+const struct pool_rows ROWS = {NAME, 0, empty, releases, posts};

@@ -36,6 +36,11 @@ gcovr|command gcovr
 spin|command spin
 valgrind|command valgrind
 libc6-dbg|package libc6-dbg
+gobjc|package gobjc
+libgnustep-base-dev|package libgnustep-base-dev
+libapr1-dev|module apr-1
+libtalloc-dev|module talloc
+libglib2.0-dev|module glib-2.0
 '
 
 have() {
