@@ -7,9 +7,10 @@
  * Nanoseconds belong to the machine and the moment; instructions (instructions.sh) are the
  * same each time, and so are what a change is judged by.
  */
-#include <rouse/null.h>
+#include <rouse/pool.h>
 #include <rouse/rouse.h>
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -111,6 +112,111 @@ static void pick_times(unsigned count)
 	(void)sink;
 }
 
+/* ---- Pools, called ------------------------------------------------------------------ */
+
+static void released(void *object)
+{
+	(void)object;
+}
+
+static void push_and_pop(unsigned count)
+{
+	for (unsigned i = 0; i < count; i++)
+		must(rouse_pool_pop(rouse_pool_push()));
+}
+
+static void release_in_pools(unsigned count, unsigned batch)
+{
+	while (count > 0) {
+		rouse_pool pool = rouse_pool_push();
+
+		for (unsigned i = 0; i < batch && count > 0; i++, count--) {
+			rouse_autorelease(&loop, released);
+			rouse_autorelease(&loop, released);
+		}
+		must(rouse_pool_pop(pool));
+	}
+}
+
+static void release_two(unsigned count)
+{
+	release_in_pools(count, 1);
+}
+
+static void release_many(unsigned count)
+{
+	release_in_pools(count, 1000);
+}
+
+/* ---- A wake and its turn, by the loop's pools ------------------------------------------ */
+
+struct turns {
+	unsigned policy, count;
+	int stack; /* on a thread that autoreleases, now and then */
+	rouse_wake_fn fn;
+};
+
+static void autoreleases(rouse_loop *l, void *data)
+{
+	(void)data;
+	rouse_autorelease(l, released);
+}
+
+/* On a thread of its own: one that has autoreleased once has a stack for good. */
+static void *take_turns(void *data)
+{
+	const struct turns *how = data;
+	rouse_loop_options options = {.size = sizeof options, .pool = how->policy};
+	rouse_waker *own;
+	rouse_loop *l;
+
+	must(rouse_loop_create(&options, &l));
+	must(rouse_waker_create(l, how->fn, NULL, &own));
+	must(rouse_timer_add(l, some_time(), 0, 0, fired, NULL, NULL));
+	if (how->stack)
+		must(rouse_pool_pop(rouse_pool_push()));
+	for (unsigned i = 0; i < how->count; i++) {
+		must(rouse_wake(own));
+		must(rouse_loop_turn(l, 0));
+	}
+	rouse_waker_unref(own);
+	must(rouse_loop_destroy(l));
+	return NULL;
+}
+
+static void on_a_thread(struct turns how)
+{
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, take_turns, &how) || pthread_join(thread, NULL))
+		must(ROUSE_EOS);
+}
+
+static void turns_without(unsigned count)
+{
+	on_a_thread((struct turns){ROUSE_POOL_NONE, count, 0, woken});
+}
+
+static void turns_around_turns(unsigned count)
+{
+	on_a_thread((struct turns){ROUSE_POOL_PER_TURN, count, 0, woken});
+}
+
+static void turns_around_callbacks(unsigned count)
+{
+	on_a_thread((struct turns){ROUSE_POOL_PER_CALLBACK, count, 0, woken});
+}
+
+static void turns_with_stack(unsigned count)
+{
+	on_a_thread((struct turns){ROUSE_POOL_PER_TURN, count, 1, woken});
+}
+
+static void turns_that_autorelease(unsigned count)
+{
+	on_a_thread((struct turns){ROUSE_POOL_PER_TURN, count, 1, autoreleases});
+}
+
 static const struct operation {
 	const char *name, *says;
 	void (*run)(unsigned count);
@@ -120,6 +226,15 @@ static const struct operation {
         {"wake-pending", "a wake that is pending already", wake_pending, 100000},
         {"wake", "a wake of an awake loop, its callback, and the turn", wake_and_turn, 20000},
         {"post", "a post and its run, a hundred a turn", post_and_run, 50000},
+        {"pool", "a pool pushed and popped, with nothing in it", push_and_pop, 100000},
+        {"release-1", "two objects autoreleased and released, in a pool of theirs", release_two,
+         50000},
+        {"release-1000", "the same, a thousand of them a pool", release_many, 50000},
+        {"turn-none", "wake, callback, turn: a loop without pools", turns_without, 20000},
+        {"turn-each", "with a pool around each turn", turns_around_turns, 20000},
+        {"turn-callback", "with a pool around each callback", turns_around_callbacks, 20000},
+        {"turn-stack", "around each turn, on a thread that has a stack", turns_with_stack, 20000},
+        {"turn-release", "and an object in it", turns_that_autorelease, 20000},
         {"timer-insert", "a timer inserted, 100,000 armed", insert_timers, 10000},
         {"timer-cancel", "a timer removed, 100,000 armed", cancel_timers, 10000},
         {"timer-set", "a timer armed anew, 100,000 armed", rearm_timers, 10000},
