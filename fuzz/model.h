@@ -71,6 +71,7 @@ struct loop {
 	int bell;           /* it was rung */
 	int rung;           /* and that ended the last wait */
 	int stop_queued, stop;
+	int held; /* hooks may hold something until they check */
 
 	uint64_t order, due;
 	int late; /* timers were due that the budget did not let gather */

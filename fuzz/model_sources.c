@@ -156,6 +156,7 @@ rouse_ns model_prepare_hooks(struct loop *loop, unsigned flags)
 {
 	rouse_ns until = ROUSE_NEVER;
 
+	loop->held = (flags & ROUSE_PREPARE_HOLD) != 0;
 	for (int i = first(loop); i < SOURCES; i++) {
 		struct source *hook = &m.sources[i];
 		int suspended = hook->running != 0;
@@ -179,6 +180,7 @@ rouse_ns model_prepare_hooks(struct loop *loop, unsigned flags)
 
 void model_check_hooks(struct loop *loop)
 {
+	loop->held = 0;
 	for (int i = first(loop); i < SOURCES; i++) {
 		struct source *hook = &m.sources[i];
 		unsigned ready = hook->ready;
@@ -189,7 +191,7 @@ void model_check_hooks(struct loop *loop)
 		hook->ready = 0;
 		hook->prepared = 0;
 		if (!(hook->functions & CHECKS)) {
-			hook->work = ready != 0;
+			hook->work |= ready != 0;
 			continue;
 		}
 		loop->no_turn = 1;
@@ -198,7 +200,7 @@ void model_check_hooks(struct loop *loop)
 		leave(loop, hook);
 		loop->no_turn = 0;
 		if (hook->kind)
-			hook->work = work;
+			hook->work |= work;
 	}
 }
 

@@ -29,6 +29,10 @@ static void gather(struct loop *loop)
 
 static void run_gathered(struct loop *loop)
 {
+	if (loop->held)
+		model_check_hooks(loop);
+	if (!gathered(loop))
+		return;
 	model_run_posted(loop);
 	model_run_timers(loop);
 	model_run_hooks(loop);
@@ -145,11 +149,13 @@ int model_check(int fd_readable)
 	if (error)
 		return error;
 	model_park(loop);
-	if (gathered(loop))
-		return 1;
-	if (fd_readable)
-		model_wait(loop, 0);
-	gather(loop);
+	if (!gathered(loop)) {
+		if (fd_readable)
+			model_wait(loop, 0);
+		gather(loop);
+	} else if (loop->held) {
+		model_check_hooks(loop);
+	}
 	return gathered(loop);
 }
 

@@ -218,10 +218,13 @@ int rouse_loop_check(rouse_loop *loop, int fd_readable)
 	if (loop->no_turn)
 		return ROUSE_EBUSY;
 	rouse__suspend_running(loop);
-	if (rouse__gathered(loop))
-		return 1;
-	error = fd_readable ? rouse__look(loop, 0) : 0;
-	rouse__gather(loop);
+	if (!rouse__gathered(loop)) {
+		error = fd_readable ? rouse__look(loop, 0) : 0;
+		rouse__gather(loop);
+	} else if (loop->held) {
+		/* What is of the host's may run before we are dispatched. */
+		rouse__hooks_check(loop);
+	}
 	if (!rouse__ours(loop))
 		return ROUSE_EFORKED;
 	return error ? error : rouse__gathered(loop);
@@ -240,7 +243,7 @@ int rouse_loop_dispatch(rouse_loop *loop)
 		return ROUSE_EBUSY;
 	before = rouse__callbacks(loop);
 	rouse__suspend_running(loop);
-	if (rouse__gathered(loop))
+	if (loop->held || rouse__gathered(loop))
 		rouse__run_gathered(loop);
 	if (!rouse__ours(loop))
 		return ROUSE_EFORKED;

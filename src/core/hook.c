@@ -148,6 +148,7 @@ rouse_ns rouse__hooks_prepare(rouse_loop *loop, unsigned flags)
 	struct rouse__frame frame;
 	struct hook *hook;
 
+	loop->held = (flags & ROUSE_PREPARE_HOLD) != 0;
 	begin_pass(loop);
 	while ((hook = next_in_pass(loop))) {
 		/* One that is suspended will not be checked after the wait: it may hold nothing. */
@@ -172,6 +173,7 @@ void rouse__hooks_check(rouse_loop *loop)
 	struct rouse__frame frame;
 	struct hook *hook;
 
+	loop->held = 0;
 	begin_pass(loop);
 	while ((hook = next_in_pass(loop))) {
 		unsigned ready = hook->ready;
@@ -182,13 +184,14 @@ void rouse__hooks_check(rouse_loop *loop)
 		hook->ready = 0;
 		hook->prepared = 0;
 		if (!hook->does.check) {
-			hook->work = ready != 0;
+			hook->work |= ready != 0;
 			continue;
 		}
 		rouse__enter(loop, &frame, &hook->fd.source);
 		work = hook->does.check(loop, name_of(hook), ready, hook->data);
+		/* What a host gathered before it prepared anew is still to be dispatched. */
 		if (!hook->fd.source.gone)
-			hook->work = work != 0;
+			hook->work |= work != 0;
 		rouse__leave(loop, &frame);
 	}
 	end_pass(loop);

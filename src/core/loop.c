@@ -139,6 +139,12 @@ static void run_in_pool(rouse_loop *loop)
 
 void rouse__run_gathered(rouse_loop *loop)
 {
+	/* Prepared anew by a host that had gathered already, and has not checked since. */
+	if (loop->held) {
+		rouse__hooks_check(loop);
+		if (!rouse__gathered(loop))
+			return;
+	}
 	if (loop->hosted)
 		rouse__guest_before_callbacks(loop);
 	if (loop->pool_policy == ROUSE_POOL_PER_TURN)

@@ -109,6 +109,7 @@ struct rouse_loop {
 	unsigned char no_turn; /* in such a pass, or in the loop's end: not to be nested in */
 	unsigned char stop;
 	unsigned char rung; /* the doorbell ended the last wait */
+	unsigned char held; /* hooks may hold something until they check */
 
 	struct rouse__list of_thread; /* in the list of loops that this thread owns */
 	rouse_loop *next_abandoned;
@@ -252,7 +253,7 @@ static inline int rouse__gathered(const rouse_loop *loop)
 	       (!rouse__list_empty(&loop->to_ask) && loop->ask_budget) ||
 	       (!rouse__list_empty(&loop->hooks) && rouse__hooks_work(loop));
 }
-/* There is. */
+/* There is, or hooks hold something. */
 void rouse__run_gathered(rouse_loop *loop);
 
 /* guest.c */

@@ -266,6 +266,87 @@ static void a_release_can_neither_turn_nor_destroy_the_loop(void **state)
 	assert_int_equal(releases, 2);
 }
 
+/* ---- A host that prepares again before it has dispatched ------------------------------- */
+
+struct holder {
+	struct channel channel;
+	struct env *env;
+	int holds, dispatches, posts_while_held;
+};
+
+static rouse_ns hold(rouse_loop *loop, rouse_source self, unsigned flags, void *data)
+{
+	(void)loop, (void)self;
+	((struct holder *)data)->holds = (flags & ROUSE_PREPARE_HOLD) != 0;
+	return ROUSE_NEVER;
+}
+
+/* It does not remember what it said. */
+static int let_go(rouse_loop *loop, rouse_source self, unsigned ready, void *data)
+{
+	(void)loop, (void)self;
+	((struct holder *)data)->holds = 0;
+	return ready != 0;
+}
+
+static int dispatch_holder(rouse_loop *loop, rouse_source self, unsigned budget, void *data)
+{
+	struct holder *holder = data;
+
+	(void)loop, (void)self, (void)budget;
+	assert_false(holder->holds);
+	channel_empty(holder->env, &holder->channel);
+	holder->dispatches++;
+	return 1;
+}
+
+static void post_of_holder(rouse_loop *loop, void *data)
+{
+	struct holder *holder = data;
+
+	(void)loop;
+	holder->posts_while_held += holder->holds;
+}
+
+static void prepared_anew_it_holds_nothing_while_callbacks_run(void **state)
+{
+	struct env *env = *state;
+	struct holder holder = {.env = env};
+	rouse_remote *remote = rouse_loop_remote(env->loop);
+	rouse_hook hook = {.size = sizeof hook,
+	                   .events = ROUSE_READABLE,
+	                   .prepare = hold,
+	                   .check = let_go,
+	                   .dispatch = dispatch_holder};
+	rouse_source self;
+	rouse_ns deadline;
+
+	channel_open(env, &holder.channel);
+	hook.fd = holder.channel.fd;
+	assert_int_equal(rouse_hook_add(env->loop, &hook, &holder, &self), 0);
+	env_drain(env);
+	assert_int_equal(rouse_loop_prepare(env->loop, ROUSE_PREPARE_HOLD, &deadline), 0);
+	assert_true(holder.holds);
+	channel_fill(env, &holder.channel);
+	assert_int_equal(rouse_post(remote, post_of_holder, &holder, NULL), 0);
+	assert_int_equal(rouse_loop_check(env->loop, 1), 1);
+	/* Its own nested loop may do so, or a host that takes its time. */
+	assert_int_equal(rouse_loop_prepare(env->loop, ROUSE_PREPARE_HOLD, &deadline), 0);
+	assert_int_equal(deadline, 0);
+	assert_true(holder.holds);
+	/* What is the host's own comes first, and finds nothing held. */
+	assert_int_equal(rouse_loop_check(env->loop, 1), 1);
+	assert_false(holder.holds);
+	assert_int_equal(rouse_loop_prepare(env->loop, ROUSE_PREPARE_HOLD, &deadline), 0);
+	assert_true(holder.holds);
+	assert_int_equal(rouse_loop_dispatch(env->loop), 2);
+	assert_int_equal(holder.posts_while_held, 0);
+	assert_int_equal(holder.dispatches, 1);
+	assert_int_equal(rouse_remove(env->loop, self), 0);
+	rouse_remote_unref(remote);
+	channel_close(env, &holder.channel);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -278,6 +359,7 @@ int main(int argc, char **argv)
 	        env_test(added_between_turns_it_is_prepared_before_the_host_sleeps),
 	        env_test(a_prepare_cannot_turn_the_loop),
 	        env_test(a_release_can_neither_turn_nor_destroy_the_loop),
+	        env_test_in(prepared_anew_it_holds_nothing_while_callbacks_run, BRACKET),
 	};
 
 	return env_main(argc, argv, "hooks", tests, sizeof tests / sizeof *tests);
