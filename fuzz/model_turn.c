@@ -9,8 +9,11 @@ static int gathered(const struct loop *loop)
 
 static rouse_ns look_ahead(struct loop *loop, unsigned flags)
 {
+	int stop = loop->stop;
 	rouse_ns until = model_prepare_hooks(loop, flags);
 
+	if (loop->stop > stop)
+		return 0;
 	if (gathered(loop) || model_queued(&loop->taken) || loop->seen || loop->late)
 		return 0;
 	return until < model_latest(loop) ? until : model_latest(loop);

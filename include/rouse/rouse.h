@@ -275,7 +275,8 @@ ROUSE_API int rouse_loop_run(rouse_loop *loop);
 ROUSE_API int rouse_loop_turn(rouse_loop *loop, rouse_ns deadline);
 
 /**
- * Make rouse_loop_run() return after the current turn, or at once if it has not begun.
+ * Make rouse_loop_run() return after the current turn, or at once if it has not begun.  A turn in
+ * which a hook's prepare asks for it does not wait.
  * Used up by exactly one run.  Other threads: rouse_remote_stop().
  *
  * @return 0; ROUSE_EINVAL, ROUSE_EWRONGTHREAD.

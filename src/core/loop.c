@@ -38,8 +38,14 @@ rouse_ns rouse__look_ahead(rouse_loop *loop, unsigned flags)
 {
 	rouse_ns until = ROUSE_NEVER;
 
-	if (!rouse__list_empty(&loop->hooks))
+	if (!rouse__list_empty(&loop->hooks)) {
+		unsigned char stop = loop->stop;
+
 		until = rouse__hooks_prepare(loop, flags);
+		/* Just asked for; an older one, not used up yet, is no reason to spin. */
+		if (loop->stop > stop)
+			return 0;
+	}
 	if (rouse__gathered(loop) || loop->todo.first || loop->later.first || loop->late_timers ||
 	    !rouse__list_empty(&loop->to_ask))
 		return 0;

@@ -430,6 +430,50 @@ static void w21_stop_is_used_up_by_one_run(void **state)
 	rouse_remote_unref(remote);
 }
 
+static rouse_ns stop_once(rouse_loop *loop, rouse_source self, unsigned flags, void *data)
+{
+	int *stops = data;
+
+	(void)self;
+	(void)flags;
+	if (*stops > 0) {
+		--*stops;
+		assert_int_equal(rouse_loop_stop(loop), 0);
+	}
+	return ROUSE_NEVER;
+}
+
+static void w21_a_stop_in_a_prepare_ends_its_run(void **state)
+{
+	struct env *env = *state;
+	int stops = 0, fired = 0, turns;
+	rouse_ns deadline;
+	rouse_hook hook = {.size = sizeof hook, .fd = ROUSE_NO_FD, .prepare = stop_once};
+
+	assert_int_equal(rouse_hook_add(env->loop, &hook, &stops, NULL), 0);
+	env_drain(env);
+	stops = 1;
+	/* Nothing else would end the wait.  A descriptor's host prepares when it has touched it. */
+	if (env->host == DESCRIPTOR) {
+		assert_int_equal(rouse_loop_prepare(env->loop, 0, NULL), 0);
+		env_turn(env, ROUSE_NEVER);
+	}
+	run(env);
+	assert_int_equal(stops, 0);
+	assert_int_equal(rouse_loop_take_stop(env->loop), 0);
+	/* One that nobody uses is no reason not to wait. */
+	assert_int_equal(rouse_loop_stop(env->loop), 0);
+	deadline = rouse_loop_now(env->loop) + 20000000;
+	assert_int_equal(rouse_timer_add(env->loop, deadline, 0, 0, count_timer, &fired, NULL), 0);
+	/* A host that counts in milliseconds looks again and again in the last one. */
+	for (turns = 0; rouse_loop_now(env->loop) + 2000000 < deadline; turns++)
+		env_turn(env, ROUSE_NEVER);
+	/* A wait may end early, for a ring that came late. */
+	assert_true(turns <= 4);
+	ENV_UNTIL(env, fired);
+	assert_int_equal(rouse_loop_take_stop(env->loop), 1);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -445,6 +489,7 @@ int main(int argc, char **argv)
 	        env_test(w10_wakes_of_a_loop_that_never_runs_return),
 	        env_test(a_cancelled_thread_still_rings),
 	        env_test(w21_stop_is_used_up_by_one_run),
+	        env_test(w21_a_stop_in_a_prepare_ends_its_run),
 	};
 
 	return env_main(argc, argv, "wakes", tests, sizeof tests / sizeof *tests);
