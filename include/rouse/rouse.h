@@ -621,6 +621,8 @@ ROUSE_API int rouse_remove(rouse_loop *loop, rouse_source source);
  * dispatch may call the user, runs in the same turn, handles at most `budget` events, and
  * returns the number handled; when it handled `budget` and more are left, it also makes its
  * next prepare return 0.
+ * A hook of nothing but a release costs a turn nothing, and tells whoever joined the loop that it
+ * ends.
  * prepare, check and release may remove sources, and but for a release in rouse_loop_destroy()
  * add them, but not turn the loop.
  * While a guest's dispatch is suspended in a nested turn, prepare still runs (what it

@@ -71,6 +71,12 @@ static const struct rouse__source_ops hook_ops = {
         .resume = rouse__fd_resume,
 };
 
+/* One that is not is of no pass: it waits for its release, and costs a turn nothing. */
+static int around_the_wait(const rouse_hook *does)
+{
+	return does->prepare || does->check || does->dispatch || does->fd != ROUSE_NO_FD;
+}
+
 int rouse_hook_add(rouse_loop *loop, const rouse_hook *does, void *data, rouse_source *ret_source)
 {
 	rouse_hook ours;
@@ -100,12 +106,15 @@ int rouse_hook_add(rouse_loop *loop, const rouse_hook *does, void *data, rouse_s
 	error = ours.fd == ROUSE_NO_FD ? 0 : rouse__fd_watch(loop, &hook->fd);
 	if (error)
 		goto unwatched;
+	if (ret_source)
+		*ret_source = name_of(hook);
+	rouse__list_init(&hook->link);
+	if (!around_the_wait(&ours))
+		return 0;
 	rouse__list_append(&loop->hooks, &hook->link);
 	/* Added by the last hook's prepare, it belongs to that pass: the wait comes right after. */
 	if (loop->next_hook == &loop->hooks)
 		loop->next_hook = &hook->link;
-	if (ret_source)
-		*ret_source = name_of(hook);
 	rouse__guest_hook_added(loop);
 	return 0;
 

@@ -1,6 +1,8 @@
 /* A guest: what its descriptor says to the host, and how a loop becomes one. */
 #include "env.h"
 
+#include "core/fault.h"
+
 #include <poll.h>
 
 #define MS ((rouse_ns)1000000)
@@ -132,6 +134,128 @@ static void g1_a_descriptor_asked_for_late_carries_timers_too(void **state)
 	}
 }
 
+/* ---- G2, G4 ------------------------------------------------------------------------------ */
+
+struct changes {
+	rouse_source timer, fd;
+	struct channel channel;
+	int ran, unwanted;
+};
+
+static void change_much(rouse_loop *loop, void *data)
+{
+	struct changes *c = data;
+	rouse_ns now = rouse_loop_now(loop), far = 3600000 * MS;
+	rouse_source passing;
+	rouse_waker *waker;
+
+	assert_int_equal(
+	        rouse_timer_add(loop, now + far, 0, 0, count_timer, &c->unwanted, &passing), 0);
+	assert_int_equal(rouse_timer_set(loop, c->timer, now + far / 2, 0, 0), 0);
+	assert_int_equal(rouse_timer_set(loop, passing, now + far / 3, 0, 0), 0);
+	assert_int_equal(rouse_remove(loop, passing), 0);
+	assert_int_equal(rouse_fd_set_events(loop, c->fd, 0), 0);
+	assert_int_equal(rouse_fd_set_events(loop, c->fd, ROUSE_READABLE), 0);
+	assert_int_equal(rouse_waker_create(loop, count_run, &c->unwanted, &waker), 0);
+	assert_int_equal(rouse_waker_close(waker), 0);
+	rouse_waker_unref(waker);
+	c->ran++;
+}
+
+static void change_much_in_timer(rouse_loop *loop, rouse_source self, rouse_ns deadline, void *data)
+{
+	(void)self, (void)deadline;
+	change_much(loop, data);
+}
+
+static void g2_changes_inside_a_turn_wake_no_host(void **state)
+{
+	struct env *env = *state;
+	rouse_remote *remote = rouse_loop_remote(env->loop);
+	struct changes c = {.ran = 0};
+
+	channel_open(env, &c.channel);
+	assert_int_equal(
+	        rouse_timer_add(env->loop, ROUSE_NEVER, 0, 0, count_timer, &c.unwanted, &c.timer),
+	        0);
+	assert_int_equal(
+	        rouse_fd_add(env->loop, c.channel.fd, ROUSE_READABLE, count_fd, &c.unwanted, &c.fd),
+	        0);
+	env_drain(env);
+	assert_int_equal(readable(env), 0);
+	/* Alone in its turn; and with more, for which the loop rings itself. */
+	for (int more = 0; more < 3; more++) {
+		c.ran = 0;
+		for (int i = 0; i <= more; i++)
+			assert_true(rouse_post(remote, change_much, &c, NULL) >= 0);
+		assert_int_equal(
+		        rouse_timer_add(env->loop, 0, 0, 0, change_much_in_timer, &c, NULL), 0);
+		assert_int_equal(rouse_loop_turn(env->loop, 0), more + 2);
+		assert_int_equal(readable(env), 0);
+	}
+	/* By the host's own code. */
+	change_much(env->loop, &c);
+	assert_int_equal(readable(env), 0);
+	assert_int_equal(c.unwanted, 0);
+	rouse_remote_unref(remote);
+	assert_int_equal(rouse_remove(env->loop, c.fd), 0);
+	channel_close(env, &c.channel);
+}
+
+static void count_release(rouse_loop *loop, void *data)
+{
+	(void)loop;
+	++*(int *)data;
+}
+
+static void a_hook_of_nothing_but_a_release_wakes_no_host(void **state)
+{
+	struct env *env = *state;
+	const rouse_hook hook = {.size = sizeof hook, .fd = ROUSE_NO_FD, .release = count_release};
+	rouse_remote *remote = rouse_loop_remote(env->loop);
+	int released = 0, posts = 0;
+	unsigned rings;
+	rouse_source source;
+
+	env_drain(env);
+	assert_int_equal(rouse_hook_add(env->loop, &hook, &released, &source), 0);
+	assert_int_equal(rouse_hook_add(env->loop, &hook, &released, NULL), 0);
+	assert_int_equal(readable(env), 0);
+	rings = rouse__fault_count(ROUSE__RING);
+	assert_true(rouse_post(remote, count_run, &posts, NULL) >= 0);
+	assert_int_equal(rouse_loop_turn(env->loop, 0), 1);
+	assert_int_equal(rouse__fault_count(ROUSE__RING), rings + 1);
+	assert_int_equal(rouse_remove(env->loop, source), 0);
+	assert_int_equal(released, 1);
+	rouse_remote_unref(remote);
+	assert_int_equal(rouse_loop_destroy(env->loop), 0);
+	env->loop = NULL;
+	assert_int_equal(released, 2);
+}
+
+static void g4_a_guest_turns_no_loop_but_itself(void **state)
+{
+	struct env *env = *state, other;
+	rouse_remote *remote = rouse_loop_remote(env->loop), *others;
+	int ran = 0, strangers = 0;
+
+	env_open(&other, 0);
+	others = rouse_loop_remote(other.loop);
+	assert_int_equal(rouse_timer_add(other.loop, 0, 0, 0, count_timer, &strangers, NULL), 0);
+	for (int i = 1; i <= 10; i++) {
+		assert_true(rouse_post(remote, count_run, &ran, NULL) >= 0);
+		assert_true(rouse_post(others, count_run, &strangers, NULL) >= 0);
+		ENV_UNTIL(env, ran == i);
+		env_drain(env);
+		assert_int_equal(strangers, 0);
+	}
+	ENV_UNTIL(&other, strangers == 11);
+	assert_int_equal(ran, 10);
+	rouse_remote_unref(others);
+	rouse_remote_unref(remote);
+	env_close(&other);
+}
+
 /* ---- Becoming a guest ---------------------------------------------------------------------------
  */
 
@@ -179,6 +303,9 @@ int main(int argc, char **argv)
 	        env_test_in(g1_the_descriptor_is_readable_while_there_is_work, DESCRIPTOR),
 	        env_test(g1_work_over_the_budget_keeps_it_readable),
 	        env_test_in(g1_a_descriptor_asked_for_late_carries_timers_too, DESCRIPTOR),
+	        env_test_in(g2_changes_inside_a_turn_wake_no_host, DESCRIPTOR),
+	        env_test_in(a_hook_of_nothing_but_a_release_wakes_no_host, DESCRIPTOR),
+	        env_test(g4_a_guest_turns_no_loop_but_itself),
 	        env_test(a_loop_that_becomes_a_guest_forgets_nothing),
 	};
 
