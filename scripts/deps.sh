@@ -3,7 +3,7 @@
 #
 #   build   the libraries, the command rouse, and what `rouse bench` runs on
 #   test    + the tests of the core and the displays
-#   all     + sanitizers' compilers, valgrind, gcovr, spin, the format and lint tools
+#   all     + sanitizers' compilers, valgrind, gcovr, spin, the format and lint tools, GNUstep
 #
 # Each need is "package|probe": what answers the probe is not installed again, so a compiler or
 # a CMake of your own is as good as the distribution's.  Nothing missing: apt is not called.

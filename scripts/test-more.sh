@@ -9,6 +9,7 @@
 #   asan      address and undefined behaviour; the storms of tests/stress too
 #   tsan      data races; the storms too
 #   core-only a build without displays
+#   objc      pools as Objective-C sees them, and the bridge to its own (GNUstep)
 #   valgrind  the fast tests under memcheck
 #   coverage  the tests run 95 % of the lines of src/ or more
 #   verify    the protocol's model holds, and each of its mutants fails
@@ -61,6 +62,7 @@ leg() {
 			run tsan -R "$storms" -j "$jobs"
 		;;
 	core-only) build core-only core-only && run core-only -L fast -LE 'consumer|house' -E "$counts" ;;
+	objc) build dev more && run more -L objc -j "$jobs" ;;
 	valgrind)
 		# add_test() puts the emulator before each program that is a target: our C tests,
 		# and not the scripts.  It runs one thread at a time, so the litmus shows nothing; it
@@ -88,7 +90,7 @@ storms='^stress_(producers|destroyers|removers|forkers|signals|callers)/'
 valgrind='valgrind;-q;--error-exitcode=99;--leak-check=full;--errors-for-leak-kinds=definite,indirect;--fair-sched=yes'
 
 mkdir -p build
-[ $# -gt 0 ] || set -- format tidy clang asan tsan core-only valgrind coverage verify fuzz cost
+[ $# -gt 0 ] || set -- format tidy clang asan tsan core-only objc valgrind coverage verify fuzz cost
 for name; do
 	leg "$name" || failed="$failed $name"
 done

@@ -130,7 +130,7 @@ typedef struct rouse_pool_stack rouse_pool_stack;
  *
  * @param ret_stack Written on success; goes back by rouse_pool_attach(), and in no other way.
  * @return 0; ROUSE_EINVAL, ROUSE_ESTALE, ROUSE_EWRONGTHREAD, ROUSE_ENOMEM; ROUSE_EBUSY: it is being
- *         drained.
+ *         drained; ROUSE_ENOTSUP: one of them is bridged, and theirs stays on its thread.
  * @since 0.1
  */
 ROUSE_API ROUSE_ANY_THREAD ROUSE_MUST_USE int rouse_pool_detach(rouse_pool from,
@@ -206,6 +206,33 @@ ROUSE_API ROUSE_ANY_THREAD int rouse_pool_set_missing(enum rouse_missing_pools p
  * @since 0.1
  */
 ROUSE_API ROUSE_ANY_THREAD int rouse_pool_set_limits(size_t entries, rouse_ns age);
+
+/* ---- Objective-C ------------------------------------------------------------------ */
+
+/**
+ * From now on each pool comes with one of the Objective-C runtime's, for the objects that are
+ * autoreleased there: a loop's turn, a callback and a scope push it before ours and pop it after
+ * ours is drained.  What is still autoreleased meanwhile, on either side, is drained, too.  For all
+ * of the process, and for good.
+ *
+ * The runtime is the one whose functions the dynamic linker finds: Apple's or libobjc2's
+ * (objc_autoreleasePoolPush() and its like), or else gcc's with GNUstep's NSAutoreleasePool.
+ * Nothing is inlined any more.  Call it first: pools that are open have none of theirs, and
+ * other threads notice it as they notice a limit of age, but their loops with the next turn.
+ *
+ * A push that gets no memory for theirs fails.  A bridged pool cannot be detached.  What theirs
+ * hold is in none of our figures, and for rouse_pool_pop() alone to release.  Where the thread ends
+ * with such a pool open, theirs is left to the runtime.
+ *
+ * @return 0; ROUSE_ENOTSUP: there is no such runtime in the process, yet.
+ * @since 0.1
+ */
+ROUSE_API ROUSE_ANY_THREAD int rouse_pool_bridge_objc(void);
+
+/** Release an Objective-C object, or nil: rouse_autorelease(object, rouse_release_objc) puts one
+ *  into ours, with or without the bridge.  Where rouse_pool_bridge_objc() finds no runtime it is
+ *  not released, and that is reported.  Returns nothing.  @since 0.1 */
+ROUSE_API ROUSE_ANY_THREAD void rouse_release_objc(void *object);
 
 /* ---- Inlined -------------------------------------------------------------------- */
 

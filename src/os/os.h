@@ -49,11 +49,17 @@ enum rouse__ends { ROUSE__LOOPS_END, ROUSE__POOLS_END, ROUSE__ENDS };
 int rouse__at_thread_end(enum rouse__ends kind, void (*fn)(int last));
 /* Not any more: a plugin that contains this library may then be unloaded. */
 void rouse__not_at_thread_end(enum rouse__ends kind);
+/* In which round of its end this thread is, as far as it is told of that; 0: it lives. */
+unsigned rouse__thread_end_round(void);
 
 /* Of the environment, but not in a program that has more rights than its user; or NULL. */
 const char *rouse__environment(const char *name);
 /* A line on standard error; `caller`, an address that a call returns to, may be NULL. */
 void rouse__complain(const char *what, void *caller);
+
+/* The function of that name that a program linked now would call; NULL: there is none. */
+typedef void (*rouse__function)(void);
+rouse__function rouse__symbol(const char *name);
 
 /*
  * Let `fn` be called with `arg` by the signal's handler.  ROUSE_EINVAL: no such signal, or it

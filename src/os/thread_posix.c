@@ -53,6 +53,11 @@ static void ending(void *value)
 			at_end.fn[kind](last);
 }
 
+unsigned rouse__thread_end_round(void)
+{
+	return at_end.rounds;
+}
+
 static void make_key(void)
 {
 	key_error = pthread_key_create(&key, ending);

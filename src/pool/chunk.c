@@ -114,10 +114,13 @@ void rouse__pool_finish(struct rouse__pool_thread *t)
 	rouse__pool_free_chunks(t, 0);
 	free(t->first);
 	free(t->stamps);
+	free(t->theirs);
 	t->first = t->chunk = NULL;
 	t->chunks = t->used = 0;
 	t->stamps = NULL;
 	t->stamp_count = t->stamp_room = 0;
+	t->theirs = NULL;
+	t->their_count = t->their_room = 0;
 	set(&t->bytes, 0);
 }
 

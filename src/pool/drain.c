@@ -8,6 +8,8 @@ static int skip(struct rouse__pool_thread *t, const entry *e)
 		return 0;
 	if (marks(e) & DRAINING)
 		t->moves++;
+	if (marks(e) & BRIDGED)
+		rouse__bridge_pop(t);
 	return 1;
 }
 
@@ -100,6 +102,23 @@ static void look(struct rouse__pool_thread *t, const struct drain *d, size_t liv
 	rouse__pool_look(d->at.entry, live);
 }
 
+/* Its releases are made, and now theirs. */
+static void drain_theirs(struct rouse__pool_thread *t, struct drain *d)
+{
+	uint64_t moves = t->moves;
+	size_t live, pools;
+
+	set_marks(d->at.entry, marks(d->at.entry) & ~(uintptr_t)BRIDGED);
+	rouse__bridge_pop(t);
+	if (t->moves != moves)
+		d->gone = !rouse__pool_find(t, d->token, &d->at, &live, &pools);
+	if (d->gone || t->top->cur == d->at.entry + 1)
+		return;
+	if (rouse__bridge_push(t))
+		set_marks(d->at.entry, marks(d->at.entry) | BRIDGED);
+	drain_to(t, d);
+}
+
 /* Past the look at it. */
 static int drain(struct rouse__pool_thread *t, struct drain *d)
 {
@@ -108,6 +127,8 @@ static int drain(struct rouse__pool_thread *t, struct drain *d)
 	set_marks(d->at.entry, before | DRAINING);
 	d->most = SIZE_MAX;
 	drain_to(t, d);
+	while (!d->gone && (marks(d->at.entry) & BRIDGED))
+		drain_theirs(t, d);
 	if (!d->gone) {
 		t->top->cur = d->at.entry;
 		/* This one was further in than another one's end. */
@@ -287,12 +308,16 @@ size_t rouse__pool_drain_all(struct rouse__pool_thread *t, size_t most)
 	struct rouse__pool_top *top = t->top;
 	unsigned char before = t->own_drain;
 	struct drain d = {0};
+	int theirs = 0;
 
 	t->own_drain = 1;
 	while (d.released < most && top->cur != t->first->entries) {
 		int at_floor;
 		entry e;
 
+		/* In none of their pools, but they expect one. */
+		if (!t->their_count && rouse__pool_is_bridged())
+			theirs = rouse__bridge_push(t);
 		if (top->cur == t->chunk->entries)
 			rouse__pool_step_down(t);
 		at_floor = top->cur == top->floor;
@@ -311,6 +336,8 @@ size_t rouse__pool_drain_all(struct rouse__pool_thread *t, size_t most)
 		if (e.release)
 			e.release(e.of.object);
 	}
+	if (theirs)
+		rouse__bridge_pop(t);
 	t->own_drain = before;
 	count(&t->counters[RELEASED], d.released);
 	count(&t->counters[SKIPPED], d.skipped);

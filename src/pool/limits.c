@@ -38,7 +38,7 @@ void rouse__pool_watch(struct rouse__pool_thread *t)
 {
 	unsigned char before = t->watching;
 
-	t->watching = (rouse__pool_is_limited() & LIMITED_AGE) != 0;
+	t->watching = (rouse__pool_is_limited() & (LIMITED_AGE | BRIDGED_BY_OBJC)) != 0;
 	if (!t->watching || before)
 		return;
 	mark_open_pools(t);
@@ -62,7 +62,9 @@ int rouse_pool_set_limits(size_t entries, rouse_ns age)
 
 	atomic_store_explicit(&most_entries, entries, memory_order_relaxed);
 	atomic_store_explicit(&most_age, age, memory_order_relaxed);
-	atomic_store_explicit(&rouse__pool_limited, limited, memory_order_relaxed);
+	atomic_fetch_and_explicit(&rouse__pool_limited, limited | BRIDGED_BY_OBJC,
+	                          memory_order_relaxed);
+	atomic_fetch_or_explicit(&rouse__pool_limited, limited, memory_order_relaxed);
 	rouse__pool_watch_here();
 	return 0;
 }

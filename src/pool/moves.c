@@ -110,6 +110,8 @@ int rouse_pool_detach(rouse_pool from, rouse_pool_stack **ret_stack)
 	marked = marks_from(t, at);
 	if (marked & DRAINING)
 		return ROUSE_EBUSY;
+	if (marked & BRIDGED)
+		return ROUSE_ENOTSUP;
 	n = live + pools + 1;
 	stack = malloc(sizeof *stack + n * sizeof(entry));
 	if (!stack)

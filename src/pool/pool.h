@@ -18,14 +18,18 @@ ROUSE_API extern _Thread_local struct rouse__pool_top rouse__pool_top_1 ROUSE__T
 #endif
 
 /* What all threads have to look for. */
-enum rouse__pool_limit { LIMITED_SIZE = 1, LIMITED_AGE = 2 };
+enum rouse__pool_limit { LIMITED_SIZE = 1, LIMITED_AGE = 2, BRIDGED_BY_OBJC = 4 };
 extern _Atomic int rouse__pool_limited ROUSE__OURS;
 static inline int rouse__pool_is_limited(void)
 {
 	return atomic_load_explicit(&rouse__pool_limited, memory_order_relaxed);
 }
+static inline int rouse__pool_is_bridged(void)
+{
+	return rouse__pool_is_limited() & BRIDGED_BY_OBJC;
+}
 
-/* This thread's stack follows what is limited now. */
+/* This thread's stack follows what is limited and bridged now. */
 void rouse__pool_watch_here(void);
 
 /* All zero: no memory, and nothing to end. */
@@ -33,7 +37,10 @@ static inline rouse_pool rouse__pool_begin(void)
 {
 	struct rouse__pool_top *top = &rouse__pool_top_1;
 
-	if (!top->thread)
+	/* Nothing else may ever come by where only theirs are used. */
+	if (__builtin_expect(rouse__pool_is_bridged(), 0))
+		rouse__pool_watch_here();
+	else if (!top->thread)
 		return (rouse_pool){++top->serial};
 	return rouse_pool_push();
 }

@@ -29,6 +29,11 @@ NOINLINE static rouse_pool push_slowly(void)
 	if (!t)
 		return none;
 	rouse__pool_watch(t);
+	if (rouse__pool_is_bridged()) {
+		if (!rouse__bridge_push(t))
+			return none;
+		how |= BRIDGED;
+	}
 	pool.token = ++t->top->serial;
 	if (t->watching) {
 		how |= WATCHED;
@@ -39,6 +44,8 @@ NOINLINE static rouse_pool push_slowly(void)
 	if (rouse__pool_put(t, e))
 		return pool;
 	rouse__pool_unstamp(t, pool.token);
+	if (how & BRIDGED)
+		rouse__bridge_pop(t);
 	return none;
 }
 

@@ -7,8 +7,8 @@
  * functions see:
  *
  *   cur    where the next entry goes
- *   end    of its chunk: there the slow path begins.  While an age is watched for it is `cur`,
- *          so that all is slow.
+ *   end    of its chunk: there the slow path begins.  While an age is watched for, or pools are
+ *          bridged, it is `cur`, so that all is slow.
  *   floor  the value of `cur` at which no pool is open; below it lie the releases that were asked
  *          for with no pool open, for the thread's end
  *   newest where the last boundary was put: a hint, since it may be gone, or be a pool further in
@@ -35,7 +35,7 @@
 
 typedef struct rouse__pool_entry entry;
 
-enum mark { OPEN = 1, DRAINING = 2, TOLD = 4, WATCHED = 8, MARKS = 16 };
+enum mark { OPEN = 1, DRAINING = 2, TOLD = 4, WATCHED = 8, BRIDGED = 16, MARKS = 32 };
 
 static inline uintptr_t marks(const entry *e)
 {
@@ -129,6 +129,9 @@ struct rouse__pool_thread {
 	unsigned char watching;
 	struct stamp *stamps; /* when pools were pushed, as far as that is watched */
 	size_t stamp_count, stamp_room;
+	void **theirs; /* pools of another runtime's, one for each boundary that is BRIDGED */
+	size_t their_count, their_room;
+	unsigned end_round; /* in which they were looked after last */
 	/* For other threads to read. */
 	_Atomic uint64_t counters[COUNTERS], live, peak, bytes;
 	_Atomic uint64_t peak_before; /* of the threads that had this before */
@@ -227,8 +230,8 @@ void rouse__pool_missing(void *caller);
 void rouse__pool_report(const char *what, void *caller);
 /* This pool has so many pending releases: is that allowed? */
 void rouse__pool_look(entry *boundary, size_t live);
-/* Is there a limit of age now?  Then boundaries are WATCHED, which keeps the inlined pop from them,
- * and `end` follows `cur`. */
+/* Is there a limit of age now, or a bridge?  Then boundaries are WATCHED, which keeps the inlined
+ * pop from them, and `end` follows `cur`. */
 void rouse__pool_watch(struct rouse__pool_thread *t);
 /* A pool is pushed. */
 void rouse__pool_stamp(struct rouse__pool_thread *t, uint64_t token);
@@ -236,5 +239,14 @@ void rouse__pool_stamp(struct rouse__pool_thread *t, uint64_t token);
 void rouse__pool_unstamp(struct rouse__pool_thread *t, uint64_t token);
 /* Is the newest one too old?  Or this one. */
 void rouse__pool_look_at_age(struct rouse__pool_thread *t, uint64_t token);
+
+/* ---- bridge.c ------------------------------------------------------------------------------- */
+
+/* A pool of theirs, for a boundary that is marked then.  0: no memory. */
+int rouse__bridge_push(struct rouse__pool_thread *t);
+/* Their newest; no boundary has the mark for it any more. */
+void rouse__bridge_pop(struct rouse__pool_thread *t);
+/* As a thread ends: those that there were before this round are none of ours any more. */
+void rouse__bridge_leave(struct rouse__pool_thread *t);
 
 #endif

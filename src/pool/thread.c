@@ -154,6 +154,7 @@ static void ending(int last)
 	struct rouse__pool_thread *t = rouse__pool_top_1.thread;
 
 	t->own_drain = 1;
+	rouse__bridge_leave(t);
 	(void)rouse_pool_drain_thread();
 	if (last)
 		leave(t);
