@@ -1,5 +1,5 @@
 /*
- * The result as one JSON document; docs/bench.md has its schema.
+ * What the JSON documents of all subcommands share.
  */
 #ifndef ROUSE_TOOL_JSON_H
 #define ROUSE_TOOL_JSON_H
@@ -8,14 +8,13 @@
 #include <stdio.h>
 
 #include "machine.h"
-#include "options.h"
-#include "result.h"
 
-/* A document without runs; NULL without memory, as everywhere here. */
-json_t *json_document(const struct machine *machine, const struct options *options);
-/* Once the server is known.  0, or -1. */
-int json_set_server(json_t *document, const char *server);
-int json_add_run(json_t *document, const struct result *result);
+/* NULL without memory. */
+json_t *json_machine(const struct machine *machine);
+/* 0, or -1. */
 int json_write(const json_t *document, FILE *out);
+/* Writes the document to what --json named, and lets both go; a reader that left is no failure.
+ * 0, or -1 after one line of complaint. */
+int json_finish(json_t *document, FILE *out, const char *name);
 
 #endif

@@ -1,5 +1,6 @@
 /*
- * What every file of the command shares: its exit statuses and how it speaks of trouble.
+ * What every file of the command shares: its exit statuses, how it speaks of trouble, and what
+ * it takes for a number.
  */
 #ifndef ROUSE_TOOL_TOOL_H
 #define ROUSE_TOOL_TOOL_H
@@ -17,7 +18,10 @@ enum tool_status {
 /* One line on standard error, after "rouse: ". */
 __attribute__((format(printf, 1, 2))) void tool_complain(const char *format, ...);
 
-/* The subcommand; returns an exit status.  argv[0] is its name. */
+/* An option's value.  0, or TOOL_USAGE after one line of complaint. */
+int tool_number(const char *option, const char *text, unsigned min, unsigned max, unsigned *ret);
+
+/* The subcommands; each returns an exit status.  argv[0] is its name. */
 int bench_main(int argc, char **argv);
 
 #endif

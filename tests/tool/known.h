@@ -5,7 +5,7 @@
 #ifndef ROUSE_TESTS_TOOL_KNOWN_H
 #define ROUSE_TESTS_TOOL_KNOWN_H
 
-#include "run.h"
+#include "bench/run.h"
 
 /* Room for `cap` wakeups of `ops`.  Asserts on failure, as all here. */
 void known_open(struct run *run, const struct mech_ops *ops, size_t cap);

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "bench/json.h"
 #include "json.h"
 #include "known.h"
 

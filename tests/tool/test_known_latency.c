@@ -10,8 +10,8 @@
 #include <cmocka.h>
 
 #include "known.h"
-#include "log.h"
-#include "result.h"
+#include "bench/log.h"
+#include "bench/result.h"
 
 #include <rouse/null.h>
 

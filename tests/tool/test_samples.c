@@ -10,7 +10,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "samples.h"
+#include "bench/samples.h"
 
 static uint64_t seed = 88172645463325252ull;
 

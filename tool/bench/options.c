@@ -1,0 +1,189 @@
+#include "bench/options.h"
+
+#include <getopt.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/mech.h"
+#include "tool.h"
+
+const struct loop_kind loop_kinds[LOOP_COUNT] = {
+        [LOOP_EPOLL] = {"epoll", "epoll", false, "the poller epoll"},
+        [LOOP_POLL] = {"poll", "poll", false, "the poller poll(2)"},
+        [LOOP_X11] = {"x11", NULL, true, "the best poller with an X11 display and a window in it"},
+};
+
+void options_help(FILE *out)
+{
+	fputs("usage: rouse bench [OPTION...]\n\n"
+	      "Measure how long a wakeup takes from the call on one thread to the callback on\n"
+	      "the loop's thread, for each mechanism on each loop.\n\n"
+	      "  --on LIST       loops: epoll, poll, x11 (default: all that this machine can run)\n"
+	      "  --mech LIST     mechanisms (default: all that the loop has; see --list)\n"
+	      "  --for SECONDS   how long each loop is measured (30)\n"
+	      "  --rate HZ       wakeups a second of each mechanism (10)\n"
+	      "  --fd-rate HZ    ticks a second of the external descriptor, a timerfd (7)\n"
+	      "  --display NAME  the X server to use (default: $DISPLAY, else a private Xvfb)\n"
+	      "  --busy US       add a callback that takes this long, 60 times a second\n"
+	      "  --load N        add N clients that keep the X server busy\n"
+	      "  --log FILE      write every event, one per line\n"
+	      "  --json FILE     write the result as JSON ('-': standard output)\n"
+	      "  --list          show loops and mechanisms, and what is not available and why\n"
+	      "  --help          show this\n\n"
+	      "Exit status: 0 measured, 1 a wakeup was lost, 2 usage, 3 not available,\n"
+	      "130 interrupted (what was measured is reported).\n",
+	      out);
+}
+
+static const char *loop_name(size_t i)
+{
+	return i < LOOP_COUNT ? loop_kinds[i].name : NULL;
+}
+
+static const char *mech_name(size_t i)
+{
+	return mech_table[i] ? mech_table[i]->name : NULL;
+}
+
+/* Names separated by commas, each once or more. */
+static int parse_list(const char *option, const char *text, const char *(*name)(size_t),
+                      unsigned *ret)
+{
+	unsigned bits = 0;
+
+	for (const char *at = text;; at++) {
+		size_t length = strcspn(at, ",");
+		size_t i = 0;
+
+		while (name(i) && (strlen(name(i)) != length || memcmp(name(i), at, length) != 0))
+			i++;
+		if (!name(i)) {
+			tool_complain(
+			        "--%s: there is no '%.*s'; 'rouse bench --list' shows the names",
+			        option, (int)length, at);
+			return TOOL_USAGE;
+		}
+		bits |= 1u << i;
+		at += length;
+		if (*at == '\0')
+			break;
+	}
+	*ret = bits;
+	return 0;
+}
+
+/* What is wrong between options rather than in one. */
+static int check_together(const struct options *o)
+{
+	if ((uint64_t)o->rate * o->seconds > OPTIONS_MAX_FIRES) {
+		tool_complain("--rate %u for %u s is more than %u wakeups of each mechanism",
+		              o->rate, o->seconds, OPTIONS_MAX_FIRES);
+		return TOOL_USAGE;
+	}
+	for (size_t i = 0; i < LOOP_COUNT; i++) {
+		if (!(o->loops & 1u << i) || mech_count(o->mechs, loop_kinds[i].x11) > 0)
+			continue;
+		if (o->loops_named) {
+			tool_complain("none of the mechanisms of --mech exists on %s",
+			              loop_kinds[i].name);
+			return TOOL_USAGE;
+		}
+	}
+	if (!(o->loops & 1u << LOOP_X11) && (o->load > 0 || o->display)) {
+		tool_complain("--%s has no meaning without the loop x11",
+		              o->load > 0 ? "load" : "display");
+		return TOOL_USAGE;
+	}
+	if (o->display && !*o->display) {
+		tool_complain("--display wants the name of a display");
+		return TOOL_USAGE;
+	}
+	if (o->json && o->log && strcmp(o->json, o->log) == 0) {
+		tool_complain("--json and --log name the same file, '%s'", o->log);
+		return TOOL_USAGE;
+	}
+	return 0;
+}
+
+int options_parse(struct options *o, int argc, char **argv)
+{
+	enum { ON = 1, MECH, FOR, RATE, FD_RATE, DISPLAY, BUSY, LOAD, LOG, JSON, LIST, HELP };
+	static const struct option longs[] = {
+	        {"on", required_argument, NULL, ON},
+	        {"mech", required_argument, NULL, MECH},
+	        {"for", required_argument, NULL, FOR},
+	        {"rate", required_argument, NULL, RATE},
+	        {"fd-rate", required_argument, NULL, FD_RATE},
+	        {"display", required_argument, NULL, DISPLAY},
+	        {"busy", required_argument, NULL, BUSY},
+	        {"load", required_argument, NULL, LOAD},
+	        {"log", required_argument, NULL, LOG},
+	        {"json", required_argument, NULL, JSON},
+	        {"list", no_argument, NULL, LIST},
+	        {"help", no_argument, NULL, HELP},
+	        {NULL, 0, NULL, 0},
+	};
+	int c, rc = 0;
+
+	*o = (struct options){.loops = (1u << LOOP_COUNT) - 1,
+	                      .mechs = UINT32_MAX,
+	                      .seconds = 30,
+	                      .rate = 10,
+	                      .fd_rate = 7};
+	opterr = 0;
+	while (rc == 0 && (c = getopt_long(argc, argv, ":", longs, NULL)) != -1) {
+		switch (c) {
+		case ON:
+			o->loops_named = true;
+			rc = parse_list("on", optarg, loop_name, &o->loops);
+			break;
+		case MECH:
+			rc = parse_list("mech", optarg, mech_name, &o->mechs);
+			break;
+		case FOR:
+			rc = tool_number("for", optarg, 1, 86400, &o->seconds);
+			break;
+		case RATE:
+			rc = tool_number("rate", optarg, 1, 1000, &o->rate);
+			break;
+		case FD_RATE:
+			rc = tool_number("fd-rate", optarg, 1, 1000, &o->fd_rate);
+			break;
+		case DISPLAY:
+			o->display = optarg;
+			break;
+		case BUSY:
+			rc = tool_number("busy", optarg, 0, 1000000, &o->busy_us);
+			break;
+		case LOAD:
+			rc = tool_number("load", optarg, 0, 64, &o->load);
+			break;
+		case LOG:
+			o->log = optarg;
+			break;
+		case JSON:
+			o->json = optarg;
+			break;
+		case LIST:
+			o->list = true;
+			break;
+		case HELP:
+			o->help = true;
+			return 0;
+		case ':':
+			tool_complain("%s wants a value; try 'rouse bench --help'",
+			              argv[optind - 1]);
+			return TOOL_USAGE;
+		default:
+			tool_complain("unknown option '%s'; try 'rouse bench --help'",
+			              argv[optind - 1]);
+			return TOOL_USAGE;
+		}
+	}
+	if (rc == 0 && optind < argc) {
+		tool_complain("'%s' is too much; try 'rouse bench --help'", argv[optind]);
+		return TOOL_USAGE;
+	}
+	return rc == 0 ? check_together(o) : rc;
+}

@@ -1,0 +1,44 @@
+/*
+ * The command line of `rouse bench`.
+ */
+#ifndef ROUSE_TOOL_BENCH_OPTIONS_H
+#define ROUSE_TOOL_BENCH_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+/* A loop that can be measured: a poller, and a display in it or not. */
+struct loop_kind {
+	const char *name;
+	const char *poller; /* NULL: the library's choice. */
+	bool x11;
+	const char *summary;
+};
+
+enum { LOOP_EPOLL, LOOP_POLL, LOOP_X11, LOOP_COUNT };
+extern const struct loop_kind loop_kinds[LOOP_COUNT];
+
+struct options {
+	unsigned loops;   /* One bit per loop_kinds[]. */
+	bool loops_named; /* By --on: what is not to be had is then an error. */
+	unsigned mechs;   /* One bit per mech_table[]. */
+	unsigned seconds; /* Per loop. */
+	unsigned rate;    /* Wakeups a second of each mechanism. */
+	unsigned fd_rate; /* Ticks a second of the external descriptor. */
+	unsigned busy_us; /* How long the disturbing callback takes; 0: none. */
+	unsigned load;    /* Clients that keep the X server busy. */
+	const char *display;
+	const char *log;
+	const char *json;
+	bool list;
+	bool help;
+};
+
+/* Wakeups per mechanism, at most: what the sample store is allowed to grow to. */
+#define OPTIONS_MAX_FIRES 1000000u
+
+/* Fills `options`, defaults included.  0, or TOOL_USAGE after one line of complaint. */
+int options_parse(struct options *options, int argc, char **argv);
+void options_help(FILE *out);
+
+#endif
