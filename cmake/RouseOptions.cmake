@@ -27,6 +27,8 @@ find_package(PkgConfig QUIET)
 if(PkgConfig_FOUND)
   pkg_check_modules(X11 IMPORTED_TARGET x11>=1.7 x11-xcb xcb>=1.14)
   pkg_check_modules(XCB IMPORTED_TARGET xcb>=1.14)
+  # XTEST and RECORD: of examples and of `rouse pool`, not of a library.
+  pkg_check_modules(XTST IMPORTED_TARGET xtst x11)
 endif()
 if(X11_FOUND)
   option(ROUSE_X11 "Build rouse-x11 (needs Xlib 1.7, XCB 1.14)" ON)

@@ -18,6 +18,7 @@ pkg-config|command pkg-config
 libx11-dev|module x11
 libx11-xcb-dev|module x11-xcb
 libxcb1-dev|module xcb
+libxtst-dev|module xtst
 libjansson-dev|module jansson
 xvfb|command Xvfb
 '

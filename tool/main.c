@@ -19,6 +19,7 @@ static const struct subcommand {
 	const char *summary;
 } subcommands[] = {
         {"bench", bench_main, "measure how long wakeups take on the loops of this machine"},
+        {"pool", pool_main, "measure what autorelease pools cost and hold on this machine"},
 };
 
 #define SUBCOMMANDS (sizeof subcommands / sizeof subcommands[0])

@@ -7,7 +7,7 @@
 
 enum tool_status {
 	TOOL_MEASURED = 0,
-	TOOL_LOST = 1,         /* A wakeup was lost. */
+	TOOL_LOST = 1,         /* A wakeup was lost, or an object. */
 	TOOL_USAGE = 2,        /* The command line is wrong. */
 	TOOL_UNAVAILABLE = 3,  /* What was asked for is not to be had here. */
 	TOOL_INTERRUPTED = 130 /* A signal ended the run early. */
@@ -23,5 +23,6 @@ int tool_number(const char *option, const char *text, unsigned min, unsigned max
 
 /* The subcommands; each returns an exit status.  argv[0] is its name. */
 int bench_main(int argc, char **argv);
+int pool_main(int argc, char **argv);
 
 #endif
