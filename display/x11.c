@@ -270,11 +270,12 @@ int rouse_x11_attach(rouse_loop *loop, const rouse_x11_options *options, rouse_x
 
 	if (!loop || !options || !ret_x11)
 		return ROUSE_EINVAL;
-	int result = rouse__x_options(&copy, sizeof(copy), LEAST_OPTIONS, options, options->size);
+	int result =
+	        rouse__display_options(&copy, sizeof(copy), LEAST_OPTIONS, options, options->size);
 	if (result == 0 && !copy.display)
 		result = ROUSE_EINVAL;
 	if (result == 0)
-		result = rouse__x_thread(loop);
+		result = rouse__display_thread(loop);
 	if (result < 0)
 		return result;
 	if (rouse__x_gone(XGetXCBConnection(copy.display)))
@@ -324,7 +325,7 @@ int rouse_x11_foreign_reads(const rouse_x11 *x11, uint64_t *ret_count)
 {
 	if (!x11 || !ret_count)
 		return ROUSE_EINVAL;
-	int result = rouse__x_thread(x11->loop);
+	int result = rouse__display_thread(x11->loop);
 	if (result < 0)
 		return result;
 	*ret_count = x11->sleep.broken;

@@ -47,10 +47,10 @@ static rouse_x11 *find(const Display *display)
 
 static int x_error(Display *display, XErrorEvent *error)
 {
-	rouse__x_lock();
+	rouse__display_lock();
 	rouse_x11 *x11 = find(display);
 	XErrorHandler next = passing ? first : previous;
-	rouse__x_unlock();
+	rouse__display_unlock();
 
 	/* Only this thread detaches it: this is the thread that uses the display. */
 	if (x11 && x11->options.error) {
@@ -70,10 +70,10 @@ static int x_error(Display *display, XErrorEvent *error)
 
 static int io_error(Display *display)
 {
-	rouse__x_lock();
+	rouse__display_lock();
 	rouse_x11 *x11 = find(display);
 	XIOErrorHandler next = passing ? io_first : io_previous;
-	rouse__x_unlock();
+	rouse__display_unlock();
 
 	if (x11)
 		return 0;
@@ -99,11 +99,11 @@ static void survive(Display *display, void *data)
 	empty_buffer(display);
 	XSetAfterFunction(display, empty_buffer);
 
-	rouse__x_lock();
+	rouse__display_lock();
 	rouse_x11 *x11 = find(display);
 	if (x11)
 		x11->lost = true;
-	rouse__x_unlock();
+	rouse__display_unlock();
 }
 
 static void install(void)
@@ -143,7 +143,7 @@ int rouse__x11_enlist(rouse_x11 *x11)
 {
 	int result = ROUSE_EEXIST;
 
-	rouse__x_lock();
+	rouse__display_lock();
 	if (!find(x11->display)) {
 		if (!attached)
 			install();
@@ -152,7 +152,7 @@ int rouse__x11_enlist(rouse_x11 *x11)
 		x11->enlisted = true;
 		result = 0;
 	}
-	rouse__x_unlock();
+	rouse__display_unlock();
 	if (result == 0)
 		XSetIOErrorExitHandler(x11->display, survive, NULL);
 	return result;
@@ -164,7 +164,7 @@ void rouse__x11_delist(rouse_x11 *x11)
 	if (!x11->lost)
 		XSetIOErrorExitHandler(x11->display, NULL, NULL);
 
-	rouse__x_lock();
+	rouse__display_lock();
 	rouse_x11 **link = &attached;
 	while (*link != x11)
 		link = &(*link)->next;
@@ -172,7 +172,7 @@ void rouse__x11_delist(rouse_x11 *x11)
 	x11->enlisted = false;
 	if (!attached)
 		give_back();
-	rouse__x_unlock();
+	rouse__display_unlock();
 }
 
 bool rouse__x11_unwritten(Display *display)

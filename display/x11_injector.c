@@ -240,7 +240,7 @@ int rouse_x11_injector_create(rouse_x11 *x11, unsigned long window,
 
 	if (!x11 || !ret_injector)
 		return ROUSE_EINVAL;
-	int result = rouse__x_thread(x11->loop);
+	int result = rouse__display_thread(x11->loop);
 	if (result < 0)
 		return result;
 	if (x11->lost)

@@ -3,33 +3,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <pthread.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 /* ---- Attaching ----------------------------------------------------------- */
-
-int rouse__x_thread(const rouse_loop *loop)
-{
-	rouse_stats stats = {.size = sizeof(stats)};
-
-	return rouse_loop_stats(loop, &stats);
-}
-
-int rouse__x_options(void *to, size_t size, size_t least, const void *from, size_t from_size)
-{
-	const unsigned char *bytes = from;
-
-	if (from_size < least)
-		return ROUSE_EINVAL;
-	for (size_t i = size; i < from_size; i++)
-		if (bytes[i])
-			return ROUSE_EABI;
-	memset(to, 0, size);
-	memcpy(to, from, from_size < size ? from_size : size);
-	return 0;
-}
 
 bool rouse__x_gone(xcb_connection_t *connection)
 {
@@ -37,37 +14,6 @@ bool rouse__x_gone(xcb_connection_t *connection)
 
 	return xcb_connection_has_error(connection) ||
 	       (poll(&pollfd, 1, 0) == 1 && (pollfd.revents & (POLLHUP | POLLERR | POLLNVAL)));
-}
-
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-
-static void take(void)
-{
-	pthread_mutex_lock(&mutex);
-}
-
-static void give(void)
-{
-	pthread_mutex_unlock(&mutex);
-}
-
-static void watch_forks(void)
-{
-	/* Without memory for it a child forked in the wrong moment hangs in its detach. */
-	(void)pthread_atfork(take, give, give);
-}
-
-void rouse__x_lock(void)
-{
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-	pthread_once(&once, watch_forks);
-	take();
-}
-
-void rouse__x_unlock(void)
-{
-	give();
 }
 
 void rouse__x_disconnect(xcb_connection_t *connection, pid_t owner)

@@ -1,8 +1,8 @@
-/* What the adapters of Xlib and of XCB share: both libraries compile it in. */
+/* What the adapters of Xlib and of XCB share beyond shared.h: both libraries compile it in. */
 #ifndef ROUSE_DISPLAY_X_SHARED_H
 #define ROUSE_DISPLAY_X_SHARED_H
 
-#include <rouse/rouse.h>
+#include "shared.h"
 
 #include <xcb/xcb.h>
 #include <signal.h>
@@ -11,20 +11,8 @@
 
 /* ---- Attaching ----------------------------------------------------------- */
 
-/* An error of a loop that is not this thread's, or 0. */
-int rouse__x_thread(const rouse_loop *loop);
-
-/* `to` becomes what `from` says, and zero beyond.  `size` is that of our struct, `least` that of
- * the first version's.  ROUSE_EINVAL, ROUSE_EABI, or 0. */
-int rouse__x_options(void *to, size_t size, size_t least, const void *from, size_t from_size);
-
 /* Whether the server is known to be gone. */
 bool rouse__x_gone(xcb_connection_t *connection);
-
-/* The mutex around the process's list of attached connections.  A fork waits for it, so that the
- * child, which must detach, finds it free. */
-void rouse__x_lock(void);
-void rouse__x_unlock(void);
 
 /* xcb_disconnect() shuts the socket down, which a forked child shares with `owner`: there it gets
  * another descriptor to shut down, or, if there is none, is not called. */

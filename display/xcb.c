@@ -233,7 +233,7 @@ static int dispatch(rouse_loop *loop, rouse_source self, unsigned budget, void *
 
 static int enlist(rouse_xcb *xcb)
 {
-	rouse__x_lock();
+	rouse__display_lock();
 	rouse_xcb *other = attached;
 	while (other && other->connection != xcb->connection)
 		other = other->next;
@@ -242,18 +242,18 @@ static int enlist(rouse_xcb *xcb)
 		attached = xcb;
 		xcb->enlisted = true;
 	}
-	rouse__x_unlock();
+	rouse__display_unlock();
 	return other ? ROUSE_EEXIST : 0;
 }
 
 static void delist(rouse_xcb *xcb)
 {
-	rouse__x_lock();
+	rouse__display_lock();
 	rouse_xcb **link = &attached;
 	while (*link != xcb)
 		link = &(*link)->next;
 	*link = xcb->next;
-	rouse__x_unlock();
+	rouse__display_unlock();
 }
 
 /* Everything of an attachment ends here: detach, a failed attach, the end of the loop. */
@@ -279,11 +279,12 @@ int rouse_xcb_attach(rouse_loop *loop, const rouse_xcb_options *options, rouse_x
 
 	if (!loop || !options || !ret_xcb)
 		return ROUSE_EINVAL;
-	int result = rouse__x_options(&copy, sizeof(copy), LEAST_OPTIONS, options, options->size);
+	int result =
+	        rouse__display_options(&copy, sizeof(copy), LEAST_OPTIONS, options, options->size);
 	if (result == 0 && !copy.connection)
 		result = ROUSE_EINVAL;
 	if (result == 0)
-		result = rouse__x_thread(loop);
+		result = rouse__display_thread(loop);
 	if (result < 0)
 		return result;
 	if (rouse__x_gone(copy.connection))
@@ -331,7 +332,7 @@ int rouse_xcb_foreign_reads(const rouse_xcb *xcb, uint64_t *ret_count)
 {
 	if (!xcb || !ret_count)
 		return ROUSE_EINVAL;
-	int result = rouse__x_thread(xcb->loop);
+	int result = rouse__display_thread(xcb->loop);
 	if (result < 0)
 		return result;
 	*ret_count = xcb->sleep.broken;
