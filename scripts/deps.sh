@@ -19,6 +19,7 @@ libx11-dev|module x11
 libx11-xcb-dev|module x11-xcb
 libxcb1-dev|module xcb
 libxtst-dev|module xtst
+libwayland-dev|module wayland-client
 libjansson-dev|module jansson
 xvfb|command Xvfb
 '

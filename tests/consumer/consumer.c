@@ -9,6 +9,10 @@
 #ifdef CONSUMER_XCB
 #include <rouse/xcb.h>
 #endif
+#ifdef CONSUMER_WAYLAND
+#include <rouse/wayland.h>
+#endif
+#endif
 
 static void woken(rouse_loop *loop, void *data)
 {
@@ -53,6 +57,10 @@ int main(void)
 #ifdef CONSUMER_XCB
 	if (rouse_xcb_detach(NULL) < 0)
 		status = 8;
+#endif
+#ifdef CONSUMER_WAYLAND
+	if (rouse_wayland_detach(NULL) < 0)
+		status = 9;
 #endif
 	return status;
 }

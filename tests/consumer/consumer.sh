@@ -7,7 +7,7 @@
 #   FetchContent  build and run project/ with this tree inside it
 #
 # From the environment: ROOT, BUILD (the tree that the tests belong to), BUILD_KIND, SCRATCH,
-# CC, CXX, FLAGS (say, sanitizers), WITH_X11 and WITH_XCB (ON or OFF).
+# CC, CXX, FLAGS (say, sanitizers), WITH_X11, WITH_XCB and WITH_WAYLAND (ON or OFF).
 set -eu
 step=$1 kind=$2
 prefix=$SCRATCH/$kind/moved
@@ -21,7 +21,7 @@ configure() { # SOURCE BINARY [OPTION...]
 	cmake -S "$source" -B "$binary" -G "$GENERATOR" -DCMAKE_BUILD_TYPE=Debug \
 		-DCMAKE_C_COMPILER="$CC" -DCMAKE_CXX_COMPILER="$CXX" -DCMAKE_C_FLAGS="$FLAGS" \
 		-DCMAKE_CXX_FLAGS="$FLAGS" -DBUILD_SHARED_LIBS="$shared" -DROUSE_X11="$WITH_X11" \
-		-DROUSE_XCB="$WITH_XCB" "$@"
+		-DROUSE_XCB="$WITH_XCB" -DROUSE_WAYLAND="$WITH_WAYLAND" \
 	cmake --build "$binary"
 }
 
@@ -57,6 +57,9 @@ with_pkg_config() {
 	if [ "$WITH_XCB" = ON ]; then
 		packages="$packages rouse-xcb" defines="$defines -DCONSUMER_XCB"
 	fi
+	if [ "$WITH_WAYLAND" = ON ]; then
+		packages="$packages rouse-wayland" defines="$defines -DCONSUMER_WAYLAND"
+	fi
 	for package in $packages; do
 		# An unmoved prefix in the answer would be found here.
 		pkg-config --cflags --libs "$package" | grep -F "$prefix/"
@@ -80,7 +83,8 @@ with_pkg_config() {
 with_cmake() {
 	binary=$SCRATCH/$kind/$step
 	configure "$ROOT/tests/consumer/project" "$binary" -DHOW="$step" -DROUSE_ROOT="$ROOT" \
-		-DWITH_X11="$WITH_X11" -DWITH_XCB="$WITH_XCB" -DCMAKE_PREFIX_PATH="$prefix" \
+		-DWITH_X11="$WITH_X11" -DWITH_XCB="$WITH_XCB" -DWITH_WAYLAND="$WITH_WAYLAND" \
+		-DCMAKE_PREFIX_PATH="$prefix" \
 		-DCMAKE_FIND_USE_PACKAGE_REGISTRY=OFF
 	# Not `ctest`: its summary would be taken for ours.
 	for program in c99 c11 cxx11; do

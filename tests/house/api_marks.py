@@ -12,9 +12,9 @@ from house import ROOT, fault, files, finish, functions, read
 
 SIGNAL_SAFE = {"rouse_wake", "rouse_post_task", "rouse_remote_stop"}
 # Where an unmarked function of a header meets the wrong thread.
-TESTS = {"x11.h": "tests/display/*.c", "xcb.h": "tests/display/*.c"}
+TESTS = {f"{name}.h": "tests/display/*.c" for name in ("x11", "xcb", "wayland")}
 TEST = "tests/unit/test_wrong_thread.c"
-OWNED = re.compile(r"\brouse_(loop|waker|x11|xcb) \*")
+OWNED = re.compile(r"\brouse_(loop|waker|x11|xcb|wayland) \*")
 
 def without_comments(text):
     return re.sub(r"/\*.*?\*/|//[^\n]*", "", text, flags=re.S)
