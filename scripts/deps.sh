@@ -22,6 +22,7 @@ libxtst-dev|module xtst
 libwayland-dev|module wayland-client
 libjansson-dev|module jansson
 xvfb|command Xvfb
+weston|command weston
 '
 test_needs='
 g++|command c++
