@@ -70,6 +70,20 @@ int env_main(int argc, char **argv, const char *group, const struct CMUnitTest *
 	return _cmocka_run_group_tests(name, here, kept, NULL, NULL) ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
+#ifndef ROUSE_TEST_WAYLAND
+void *env_attach(rouse_loop *loop)
+{
+	(void)loop;
+	fprintf(stderr, "SKIP: built without Wayland\n");
+	exit(77);
+}
+
+void env_disconnect(void *display)
+{
+	(void)display;
+}
+#endif
+
 /* ---- The loop and its host ---------------------------------------------------- */
 
 static void join_outer(struct env *env)
@@ -96,8 +110,13 @@ void env_open(struct env *env, unsigned max_batch)
 	                                                          : "epoll";
 	env->host = host_of_mode();
 	assert_int_equal(rouse_loop_create(&options, &env->loop), 0);
+	if (mode_has("wayland"))
+		env->display = env_attach(env->loop);
 	if (env->host != UNHOSTED && !env->null)
 		join_outer(env);
+	/* Then whatever the display needs for that host is there. */
+	if (env->host == DESCRIPTOR && env->display)
+		env_drain(env);
 	if (env->host == BRACKET)
 		assert_int_equal(rouse_loop_prepare(env->loop, 0, &unused), 0);
 }
@@ -106,8 +125,15 @@ void env_close(struct env *env)
 {
 	assert_int_equal(rouse_loop_destroy(env->loop), 0);
 	env->loop = NULL;
+	env_disconnect(env->display);
+	env->display = NULL;
 	if (env->outer >= 0)
 		close(env->outer);
+}
+
+unsigned env_own_rings(const struct env *env)
+{
+	return env->host == DESCRIPTOR && env->display ? 2 : 0;
 }
 
 int env_setup(void **state)
@@ -127,6 +153,8 @@ int env_teardown(void **state)
 	rouse__fault_pause(NULL, NULL);
 	if (env->loop)
 		env_close(env);
+	else
+		env_disconnect(env->display);
 	free(env);
 	return 0;
 }

@@ -11,6 +11,9 @@
  *   epoll-bracket      the same by prepare, check and dispatch
  *   null-bracket       the test is the host, with a virtual clock
  *
+ * With "+wayland" behind it (epoll, poll, epoll-guest, epoll-bracket) each loop has a Wayland
+ * display attached, of the compositor that is running.
+ *
  * As a host the test reaches the pause point ROUSE__MARKED_ASLEEP before it waits, as an unhosted
  * loop does: so a thread that wants to act on a sleeping loop has one point to go by.
  */
@@ -36,6 +39,7 @@ struct env {
 	int null; /* virtual clock, scripted descriptors */
 	int outer;
 	rouse_fd next_number; /* of a scripted descriptor */
+	void *display;        /* attached to the loop, or NULL */
 };
 
 /* Runs the tests on the mode that the program was asked for. */
@@ -57,6 +61,14 @@ extern unsigned env_pool;
 /* A second loop of the same kind, or this one created anew. */
 void env_open(struct env *env, unsigned max_batch);
 void env_close(struct env *env);
+
+/* How often a guest rings itself in a turn, that has a display: before callbacks, for they may open
+ * a loop of the host's, and after them for what was posted meanwhile. */
+unsigned env_own_rings(const struct env *env);
+
+/* env_wayland.c, where that is built: a display in the loop, and away with it after the loop. */
+void *env_attach(rouse_loop *loop);
+void env_disconnect(void *display);
 
 /* One turn by the mode's way, waiting at most so long (0: not at all, ROUSE_NEVER).
  * @return callbacks run. */

@@ -224,7 +224,9 @@ static void a_hook_of_nothing_but_a_release_wakes_no_host(void **state)
 	rings = rouse__fault_count(ROUSE__RING);
 	assert_true(rouse_post(remote, count_run, &posts, NULL) >= 0);
 	assert_int_equal(rouse_loop_turn(env->loop, 0), 1);
-	assert_int_equal(rouse__fault_count(ROUSE__RING), rings + 1);
+	/* A display's hook is another matter. */
+	rings = rouse__fault_count(ROUSE__RING) - rings;
+	assert_in_range(rings, 1, 1 + env_own_rings(env));
 	assert_int_equal(rouse_remove(env->loop, source), 0);
 	assert_int_equal(released, 1);
 	rouse_remote_unref(remote);
