@@ -20,6 +20,7 @@ libx11-xcb-dev|module x11-xcb
 libxcb1-dev|module xcb
 libxtst-dev|module xtst
 libwayland-dev|module wayland-client
+wayland-protocols|module wayland-protocols
 libjansson-dev|module jansson
 xvfb|command Xvfb
 weston|command weston
