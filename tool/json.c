@@ -13,10 +13,10 @@ static json_t *text_if(const char *text)
 
 json_t *json_machine(const struct machine *m)
 {
-	return json_pack("{s: o, s: o, s: o, s: i, s: [f, f, f], s: o}", "kernel",
+	return json_pack("{s: o, s: o, s: o, s: i, s: [f, f, f], s: o, s: n}", "kernel",
 	                 text_if(m->kernel), "processor", text_if(m->processor), "clock_source",
 	                 text_if(m->clock_source), "cpus", (int)m->cpus, "load", m->load[0],
-	                 m->load[1], m->load[2], "x_server", text_if(m->server));
+	                 m->load[1], m->load[2], "x_server", text_if(m->server), "compositor");
 }
 
 int json_write(const json_t *document, FILE *out)

@@ -2,47 +2,22 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "interrupt.h"
 #include "tool.h"
 
-enum { START_MS = 20000, STOP_MS = 3000 };
-
-static bool find_program(const char *name, char *path, size_t size)
-{
-	const char *at = getenv("PATH");
-
-	while (at && *at) {
-		size_t length = strcspn(at, ":");
-		int n = snprintf(path, size, "%.*s/%s", (int)length, at, name);
-
-		if (length > 0 && n > 0 && (size_t)n < size && access(path, X_OK) == 0)
-			return true;
-		at += length;
-		at += *at == ':';
-	}
-	return false;
-}
-
 bool xvfb_installed(void)
 {
-	char path[PATH_MAX];
-
-	return find_program("Xvfb", path, sizeof path);
+	return server_installed("Xvfb");
 }
 
 /* One entry of an Xauthority file: family, then address, display number, name and data, each
@@ -63,33 +38,21 @@ static int write_cookie(int fd)
 	return write(fd, entry, n) == (ssize_t)n ? 0 : -1;
 }
 
-/* In the child.  `numbers` are the descriptors it is to keep. */
-static void become_xvfb(const char *path, pid_t parent, int cookie, int number, int errors)
-{
-	char auth[32], display[16];
-	char *argv[] = {"Xvfb",  "-displayfd", display,     "-screen", "0",        "1024x768x24",
-	                "-auth", auth,         "-nolisten", "tcp",     "-noreset", NULL};
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-	sigset_t none;
+/* What the server is to keep open. */
+struct kept {
+	int cookie, number;
+};
 
-	/* A group of its own: Ctrl-C is for us, and we end the server afterwards. */
-	setpgid(0, 0);
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-	signal(SIGPIPE, SIG_DFL);
-	if (prctl(PR_SET_PDEATHSIG, SIGTERM) < 0 || getppid() != parent)
-		_exit(127);
-	snprintf(auth, sizeof auth, "/proc/self/fd/%d", cookie);
-	snprintf(display, sizeof display, "%d", number);
+static int keep(void *data)
+{
+	const struct kept *kept = data;
+	char auth[32];
+
 	/* A server that cannot read its cookie would let every local user in. */
-	if (access(auth, R_OK) < 0 || null < 0 || dup2(null, 0) < 0 || dup2(null, 1) < 0 ||
-	    dup2(errors, 2) < 0 || fcntl(cookie, F_SETFD, 0) < 0 || fcntl(number, F_SETFD, 0) < 0) {
-		dprintf(errors, "%s\n", strerror(errno));
-		_exit(127);
-	}
-	execv(path, argv);
-	dprintf(2, "%s\n", strerror(errno));
-	_exit(127);
+	snprintf(auth, sizeof auth, "/proc/self/fd/%d", kept->cookie);
+	if (access(auth, R_OK) < 0 || fcntl(kept->cookie, F_SETFD, 0) < 0)
+		return -1;
+	return fcntl(kept->number, F_SETFD, 0) < 0 ? -1 : 0;
 }
 
 /* The display number and a newline.  Nothing else can be waited for: the pipe closes if the
@@ -102,7 +65,7 @@ static int read_number(int fd, char *number, size_t size)
 	while (got + 1 < size && !interrupt_caught()) {
 		ssize_t n;
 
-		if (poll(&pollfd, 1, START_MS) <= 0) {
+		if (poll(&pollfd, 1, SERVER_START_MS) <= 0) {
 			if (errno == EINTR)
 				continue;
 			return -1;
@@ -119,64 +82,40 @@ static int read_number(int fd, char *number, size_t size)
 	return -1;
 }
 
-/* What the server said last, for the complaint. */
-static void last_words(int errors, char *text, size_t size)
-{
-	ssize_t n;
-	off_t end = lseek(errors, 0, SEEK_END);
-	off_t from = end > (off_t)size - 1 ? end - (off_t)size + 1 : 0;
-	char *line;
-
-	n = pread(errors, text, size - 1, from);
-	text[n > 0 ? n : 0] = '\0';
-	while (n > 0 && (text[n - 1] == '\n' || text[n - 1] == ' '))
-		text[--n] = '\0';
-	line = strrchr(text, '\n');
-	if (line)
-		memmove(text, line + 1, strlen(line));
-}
-
 int xvfb_start(struct xvfb *x)
 {
-	char path[PATH_MAX], number[12], words[200] = "", authority[32];
-	int errors = memfd_create("xvfb-errors", MFD_CLOEXEC), numbers[2] = {-1, -1};
-	pid_t parent = getpid();
+	char number[12], authority[32], displayfd[12];
+	char *argv[] = {"Xvfb",  "-displayfd", displayfd,   "-screen", "0",        "1024x768x24",
+	                "-auth", authority,    "-nolisten", "tcp",     "-noreset", NULL};
+	int pipe[2] = {-1, -1}, rc = -1;
+	struct kept kept;
 
 	*x = (struct xvfb){.cookie = memfd_create("xauthority", MFD_CLOEXEC)};
-	if (!find_program("Xvfb", path, sizeof path)) {
-		tool_complain("Xvfb is not installed (apt install xvfb)");
-		goto fail;
-	}
-	if (x->cookie < 0 || errors < 0 || write_cookie(x->cookie) < 0 ||
-	    pipe2(numbers, O_CLOEXEC) < 0) {
+	if (x->cookie < 0 || write_cookie(x->cookie) < 0 || pipe2(pipe, O_CLOEXEC) < 0) {
 		tool_complain("cannot start Xvfb: %s", strerror(errno));
-		goto fail;
+		xvfb_stop(x);
+		return -1;
 	}
-	x->pid = fork();
-	if (x->pid == 0)
-		become_xvfb(path, parent, x->cookie, numbers[1], errors);
-	close(numbers[1]);
-	numbers[1] = -1;
-	if (x->pid < 0 || read_number(numbers[0], number, sizeof number) < 0) {
-		last_words(errors, words, sizeof words);
-		if (!interrupt_caught())
-			tool_complain("Xvfb does not start: %s", words[0] ? words : "no answer");
-		goto fail;
-	}
-	snprintf(x->display, sizeof x->display, ":%s", number);
 	snprintf(authority, sizeof authority, "/proc/self/fd/%d", x->cookie);
-	setenv("XAUTHORITY", authority, 1);
-	close(numbers[0]);
-	close(errors);
-	return 0;
-fail:
-	for (int i = 0; i < 2; i++)
-		if (numbers[i] >= 0)
-			close(numbers[i]);
-	if (errors >= 0)
-		close(errors);
-	xvfb_stop(x);
-	return -1;
+	snprintf(displayfd, sizeof displayfd, "%d", pipe[1]);
+	kept = (struct kept){x->cookie, pipe[1]};
+	if (server_start(&x->server, "Xvfb", "xvfb", argv, keep, &kept) == 0) {
+		close(pipe[1]);
+		pipe[1] = -1;
+		rc = read_number(pipe[0], number, sizeof number);
+		if (rc == 0) {
+			snprintf(x->display, sizeof x->display, ":%s", number);
+			setenv("XAUTHORITY", authority, 1);
+		} else {
+			server_does_not_start(&x->server);
+		}
+	}
+	close(pipe[0]);
+	if (pipe[1] >= 0)
+		close(pipe[1]);
+	if (rc < 0)
+		xvfb_stop(x);
+	return rc;
 }
 
 /* A server that was killed leaves its socket.  If somebody listens there, it is another's. */
@@ -198,24 +137,8 @@ static void remove_remains(const struct xvfb *x)
 
 void xvfb_stop(struct xvfb *x)
 {
-	const struct timespec step = {0, 5000000};
-
-	if (x->pid > 0) {
-		pid_t gone = 0;
-
-		kill(x->pid, SIGTERM);
-		kill(x->pid, SIGCONT);
-		for (int ms = 0; ms < STOP_MS && gone == 0; ms += 5) {
-			gone = waitpid(x->pid, NULL, WNOHANG);
-			if (gone == 0)
-				nanosleep(&step, NULL);
-		}
-		if (gone == 0) {
-			kill(x->pid, SIGKILL);
-			waitpid(x->pid, NULL, 0);
-		}
-		remove_remains(x);
-	}
+	server_stop(&x->server);
+	remove_remains(x);
 	if (x->cookie >= 0)
 		close(x->cookie);
 	*x = (struct xvfb){.cookie = -1};

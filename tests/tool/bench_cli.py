@@ -5,10 +5,8 @@ usage: bench_cli.py ROUSE DEAF_LIBRARY|none DROPPING_LIBRARY|none Fast|Display
 Exit status 77 where the group cannot run here.
 """
 import glob
-import io
 import json
 import os
-import pty
 import re
 import shutil
 import signal
@@ -16,115 +14,17 @@ import socket
 import struct
 import subprocess
 import sys
-import tempfile
-import threading
 import time
-import unittest
-from concurrent.futures import ThreadPoolExecutor
 
-ROUSE = DEAF = DROP = None
-LOG_LINE = re.compile(r"^\d+ (epoll|poll|x11) (step|window_created|wakeup|fd_tick|expose|stats|"
-                      r"teardown)( [a-z0-9_]+=\S+)*$")
-# Seconds after which something hangs: how fast anything is, no test asks.
-PATIENCE = 60
-MECHS = ["rouse-wake", "rouse-post", "eventfd", "pipe", "floor"]
+import bench
+import cli
+from bench import MECHS, Log, run, start, start_watched
+from cli import PATIENCE, Case, ServerCase, environment, preloaded, wait_for
+
+DEAF = DROP = None
 
 
-def environment(**more):
-    env = {k: v for k, v in os.environ.items() if k not in ("DISPLAY", "XAUTHORITY")}
-    env["LC_ALL"] = "C.UTF-8"
-    # Xlib unlocks a display once too often after its server died.
-    env["TSAN_OPTIONS"] = env.get("TSAN_OPTIONS", "") + ":report_mutex_bugs=0"
-    env.update(more)
-    return env
-
-
-def preloaded(library):
-    options = os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"
-    return environment(LD_PRELOAD=library, ASAN_OPTIONS=options)
-
-
-def start(*args, env=None, stderr=subprocess.PIPE, **more):
-    return subprocess.Popen([ROUSE, "bench", *args], env=env or environment(), text=True,
-                            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=stderr,
-                            **more)
-
-
-def start_watched(*args, env=None):
-    """As start(), and returns once the first second of wakeups was fired: the command says so
-    itself, on a terminal."""
-    terminal, other = pty.openpty()
-    process = start(*args, env=env, stderr=other)
-    os.close(other)
-
-    def drain(said=b""):
-        try:
-            while not re.search(rb"[1-9][0-9]* of [0-9]+ s", said):
-                said += os.read(terminal, 4096)
-            seen.set()
-            while os.read(terminal, 4096):
-                pass
-        except OSError:  # The other end is closed.
-            pass
-        finally:
-            seen.set()
-            os.close(terminal)
-
-    seen = threading.Event()
-    threading.Thread(target=drain, daemon=True).start()
-    seen.wait(PATIENCE)
-    return process
-
-
-def run(*args, env=None, timeout=PATIENCE):
-    process = start(*args, env=env)
-    try:
-        out, err = process.communicate(timeout=timeout)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        raise
-    return process.returncode, out, err
-
-
-def wait_for(condition, seconds=PATIENCE):
-    give_up = time.monotonic() + seconds
-    while time.monotonic() < give_up:
-        value = condition()
-        if value:
-            return value
-        time.sleep(0.01)
-    return condition()
-
-
-class Case(unittest.TestCase):
-    def setUp(self):
-        self.dir = tempfile.mkdtemp(prefix="rouse-cli-")
-        self.addCleanup(shutil.rmtree, self.dir)
-
-    def path(self, name):
-        return os.path.join(self.dir, name)
-
-    def load(self, name):
-        with open(self.path(name), encoding="utf-8") as file:
-            return json.load(file)
-
-    def lines(self, name):
-        with open(self.path(name), encoding="utf-8") as file:
-            return file.read().splitlines()
-
-    def check_log(self, name):
-        """Grammar and order; returns (us, loop, kind, fields) of each line."""
-        events, before = [], 0
-        for line in self.lines(name):
-            self.assertRegex(line, LOG_LINE)
-            us, loop, kind, *fields = line.split(" ")
-            self.assertGreaterEqual(int(us), before, line)
-            before = int(us)
-            events.append((before, loop, kind, dict(f.split("=", 1) for f in fields)))
-        return events
-
-
-class Fast(Case):
+class Fast(Log, Case):
     def test_bad_values_are_one_clear_line(self):
         for args, word in [
                 (["--on", "foo"], "foo"), (["--on", ""], "--on"), (["--on", "epoll,"], "--on"),
@@ -136,8 +36,11 @@ class Fast(Case):
                 (["--rate", "1000", "--for", "86400"], "--rate"), (["--for"], "--for"),
                 (["--nonsense"], "--nonsense"), (["-z"], "-z"), (["extra"], "extra"),
                 (["--on", "epoll", "--mech", "clientmessage"], "epoll"),
+                (["--on", "x11", "--mech", "sync"], "x11"),
+                (["--on", "wayland", "--mech", "clientmessage"], "wayland"),
                 (["--on", "epoll", "--load", "1"], "--load"),
                 (["--on", "poll", "--display", ":0"], "--display"),
+                (["--on", "wayland", "--display", ":0"], "--display"),
                 (["--display", ""], "--display"),
                 (["--log", "/nonexistent/l"], "/nonexistent/l"),
                 (["--json", "/nonexistent/j"], "/nonexistent/j"),
@@ -152,7 +55,7 @@ class Fast(Case):
 
     def test_command_itself(self):
         def rouse(*args):
-            done = subprocess.run([ROUSE, *args], capture_output=True, text=True, check=False)
+            done = subprocess.run([bench.ROUSE, *args], capture_output=True, text=True, check=False)
             return done.returncode, done.stdout, done.stderr
 
         self.assertEqual(rouse("--version")[0], 0)
@@ -172,16 +75,18 @@ class Fast(Case):
             self.assertIn("--" + option, out)
         status, out, _ = run("--list", env=environment(PATH="/nonexistent"))
         self.assertEqual(status, 0)
-        for name in MECHS + ["epoll", "poll", "clientmessage"]:
+        for name in MECHS + ["epoll", "poll", "clientmessage", "sync"]:
             self.assertRegex(out, r"(?m)^  %s " % name)
-        self.assertRegex(out, r"(?m)^  x11 .*not available")
+        for name in ("x11", "wayland"):
+            self.assertRegex(out, r"(?m)^  %s .*not available" % name)
 
     def test_everything_without_a_display(self):
         status, out, err = run("--for", "1", "--log", self.path("l"), "--json", self.path("j"),
                                env=environment(PATH="/nonexistent"))
         self.assertEqual((status, err), (0, ""))
-        self.assertIn("SKIP: no X11 display\n", out)
-        self.assertEqual(max(len(line) for line in out.splitlines()[3:]) <= 100, True)
+        self.assertRegex(out, r"(?m)^SKIP: no X11 display: .*install")
+        self.assertRegex(out, r"(?m)^SKIP: no Wayland compositor: .*install")
+        self.assertEqual(max(len(line) for line in out.splitlines()[4:]) <= 100, True)
         for name in MECHS:
             self.assertEqual(len(re.findall(r"(?m)^  %s +10 +0 +" % name, out)), 2, out)
         self.assertIn("█", out)
@@ -190,11 +95,13 @@ class Fast(Case):
         self.assertEqual(document["schema"], 1)
         self.assertEqual(document["options"], {"rate": 10, "fd_rate": 7, "busy_us": 0, "load": 0})
         self.assertIsNone(document["machine"]["x_server"])
+        self.assertIsNone(document["machine"]["compositor"])
         self.assertEqual([r["loop"] for r in document["runs"]], ["epoll", "poll"])
         for loop in document["runs"]:
             self.assertEqual(loop["seconds"], 1)
             self.assertEqual([m["name"] for m in loop["mechanisms"]], MECHS)
             self.assertEqual(loop["ticks"]["hz"], 7)
+            self.assertIsNone(loop["frames"])
             # More of them where the end was late.
             self.assertGreaterEqual(loop["ticks"]["n"] + loop["ticks"]["missed"], 6)
             for mech in loop["mechanisms"]:
@@ -229,11 +136,17 @@ class Fast(Case):
         self.assertEqual(status, 0)
         self.assertTrue(out.isascii(), out)
 
-    def test_x11_by_name_says_what_to_install(self):
-        status, _, err = run("--on", "x11", env=environment(PATH="/nonexistent"))
-        self.assertEqual(status, 3)
-        self.assertEqual(err.count("\n"), 1, err)
-        self.assertIn("install", err)
+    def test_a_display_by_name_says_what_to_install(self):
+        for loop in ("x11", "wayland"):
+            status, _, err = run("--on", loop, env=environment(PATH="/nonexistent"))
+            self.assertEqual(status, 3)
+            self.assertEqual(err.count("\n"), 1, err)
+            self.assertIn("install", err)
+
+    def test_load_wants_a_display(self):
+        status, out, err = run("--load", "1", "--for", "1", env=environment(PATH="/nonexistent"))
+        self.assertEqual((status, out, err.count("\n")), (3, "", 1), err)
+        self.assertIn("--load", err)
 
     def test_rate_and_choice(self):
         status, out, err = run("--on", "poll", "--mech", "pipe,eventfd", "--rate", "100",
@@ -331,7 +244,7 @@ class Fast(Case):
         self.assertEqual(self.load("j")["schema"], 1)
 
     def test_closed_and_full_output(self):
-        args = f"{ROUSE} bench --on epoll --mech eventfd --for 1 --json {self.path('j')}"
+        args = f"{bench.ROUSE} bench --on epoll --mech eventfd --for 1 --json {self.path('j')}"
         for command, status in ((f"{args} | head -c 1; exit ${{PIPESTATUS[0]}}", 0),
                                 (f"{args} >&-", 0), (f"{args} >&- 2>&- <&-", 0),
                                 (f"{args} >/dev/full", 3)):
@@ -339,7 +252,7 @@ class Fast(Case):
                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=PATIENCE)
             self.assertEqual(done.returncode, status, command)
             self.assertEqual(self.load("j")["runs"][0]["mechanisms"][0]["n"], 10, command)
-        done = subprocess.run(["bash", "-c", f"{ROUSE} bench --on epoll --for 1 --json - | true; "
+        done = subprocess.run(["bash", "-c", f"{bench.ROUSE} bench --on epoll --for 1 --json - | true; "
                                "exit ${PIPESTATUS[0]}"], env=environment(), check=False,
                               stderr=subprocess.PIPE, text=True, timeout=PATIENCE)
         self.assertEqual(done.returncode, 0)
@@ -350,55 +263,18 @@ class Fast(Case):
         self.assertIn("/dev/full", err)
 
 
-class Display(Case):
-    def setUp(self):
-        super().setUp()
-        self.tmp = self.path("tmp")
-        os.mkdir(self.tmp)
-        self.env = environment(TMPDIR=self.tmp)
-
-    def server_of(self, process):
-        """Process id and display number of the private server, once it answers."""
-        def find():
-            for path in glob.glob("/proc/[0-9]*/stat"):
-                try:
-                    with open(path, encoding="utf-8") as file:
-                        text = file.read()
-                    pid = int(text.split()[0])
-                    if "(Xvfb)" in text and int(text.rsplit(")", 1)[1].split()[1]) == process.pid:
-                        links = {os.readlink(fd) for fd in glob.glob(f"/proc/{pid}/fd/*")}
-                        with open("/proc/net/unix", encoding="utf-8") as file:
-                            for line in file:
-                                at = re.match(r"(?:\S+ ){6}\s*(\d+) /tmp/.X11-unix/X(\d+)$", line)
-                                if at and f"socket:[{at.group(1)}]" in links:
-                                    return pid, int(at.group(2))
-                except (OSError, ValueError):
-                    continue
-            return None
-
-        found = wait_for(find)
-        self.assertTrue(found, "no private server")
-        return found
-
-    def check_gone(self, server, number):
-        def left():
-            paths = [f"/proc/{server}", f"/tmp/.X{number}-lock", f"/tmp/.X11-unix/X{number}"]
-            return [p for p in paths if os.path.exists(p)]
-
-        wait_for(lambda: not left())
-        self.assertEqual(left(), [])
-        self.assertEqual(os.listdir(self.tmp), [])
-
+class Display(Log, ServerCase):
     def running(self, *args):
         """A run on x11 that has begun to measure."""
-        process = start("--on", "x11", "--json", self.path("j"), *args, env=self.env)
+        process = start_watched("--on", "x11", "--json", self.path("j"), *args, env=self.env)
         self.addCleanup(process.kill)
-        server, number = self.server_of(process)
-        time.sleep(0.8)
-        return process, server, number
+        return process, *self.server_of(process)
 
     def test_private_server(self):
-        process, server, number = self.running("--for", "2", "--log", self.path("l"))
+        process = start("--on", "x11", "--for", "2", "--json", self.path("j"), "--log",
+                        self.path("l"), env=self.env)
+        self.addCleanup(process.kill)
+        server, number = self.server_of(process)
         # Nobody without the cookie gets in.
         with socket.socket(socket.AF_UNIX) as client:
             client.connect(f"/tmp/.X11-unix/X{number}")
@@ -434,12 +310,12 @@ class Display(Case):
             self.assertGreater(self.load("j")["runs"][0]["mechanisms"][0]["n"], 0)
 
     def test_ctrl_c_of_the_whole_group(self):
-        process = start("--on", "x11", env=self.env, start_new_session=True)
+        process = start_watched("--on", "x11", env=self.env, start_new_session=True)
         server, display = self.server_of(process)
-        time.sleep(0.8)
         os.killpg(process.pid, signal.SIGINT)
-        out, err = process.communicate(timeout=PATIENCE)
-        self.assertEqual((process.returncode, err), (130, ""))
+        out, _ = process.communicate(timeout=PATIENCE)
+        self.assertEqual(process.returncode, 130)
+        self.assertNotIn("rouse: ", process.said())
         self.assertIn("clientmessage", out)
         self.check_gone(server, display)
 
@@ -472,19 +348,18 @@ class Display(Case):
         self.assertEqual(left(), [])
 
     def test_server_killed_during_the_run(self):
-        process = start("--on", "epoll,x11", "--for", "2", "--json", self.path("j"), env=self.env)
+        process = start_watched("--on", "x11", "--for", "600", "--json", self.path("j"),
+                                env=self.env)
         server, display = self.server_of(process)
-        time.sleep(0.8)
         os.kill(server, signal.SIGKILL)
-        out, err = process.communicate(timeout=PATIENCE)
-        self.assertEqual(process.returncode, 3, err)
-        self.assertIn("the X server went away", err)
-        self.assertEqual(err.count("\n"), 1, err)
+        out, _ = process.communicate(timeout=PATIENCE)
+        said = [line for line in re.split(r"[\r\n]+|\x1b\[K", process.said()) if "rouse:" in line]
+        self.assertEqual(process.returncode, 3, said)
+        self.assertEqual(len(said), 1, said)
+        self.assertIn("the X server went away", said[0])
         self.assertIn("cut short", out)
         self.check_gone(server, display)
-        epoll, x11 = self.load("j")["runs"]
-        self.assertEqual(epoll["mechanisms"][0]["n"], 20)
-        for mech in x11["mechanisms"]:
+        for mech in self.load("j")["runs"][0]["mechanisms"]:
             self.assertGreater(mech["n"], 0)
             self.assertEqual(mech["lost"], 0)
 
@@ -527,28 +402,15 @@ class Display(Case):
         self.check_gone(server, display)
 
 
-def run_one(test):
-    """A test with a report of its own, so that several can run at once."""
-    report = io.StringIO()
-    result = unittest.TextTestRunner(stream=report, verbosity=2).run(test)
-    return result.wasSuccessful(), report.getvalue()
-
-
 def main():
-    global ROUSE, DEAF, DROP
-    ROUSE, DEAF, DROP, group = sys.argv[1:5]
+    global DEAF, DROP
+    bench.ROUSE, DEAF, DROP, group = sys.argv[1:5]
     if group == "Display" and not shutil.which("Xvfb"):
         print("SKIP: Xvfb is not installed")
         return 77
     cases = {"Fast": Fast, "Display": Display}[group]
-    tests = unittest.defaultTestLoader.loadTestsFromTestCase(cases)
-    # They mostly wait for runs of whole seconds.  Those with a server look for theirs among
-    # all processes, one at a time.
-    with ThreadPoolExecutor(1 if group == "Display" else 4) as pool:
-        results = list(pool.map(run_one, tests))
-    for _, report in results:
-        print(report)
-    return 0 if all(success for success, _ in results) else 1
+    # They mostly wait for runs of whole seconds.
+    return cli.run_all(cases, 1 if group == "Display" else 4)
 
 
 if __name__ == "__main__":

@@ -36,7 +36,7 @@ static void assert_us(const json_t *object, const char *key, uint64_t ns)
 	assert_true(json_real_value(value) == (double)ns / 1e3);
 }
 
-static json_t *measured(size_t n)
+static json_t *measured(size_t n, size_t frames)
 {
 	static const struct machine machine = {.kernel = "Linux 6.1.0 x86_64",
 	                                       .processor = "A \"quoted\" one",
@@ -57,8 +57,11 @@ static json_t *measured(size_t n)
 	}
 	known_close(&run);
 	assert_int_equal(result_of(&run, &r), 0);
+	r.has_frames = frames > 0;
+	r.frames = frames;
 	assert_int_equal(json_add_run(document, &r), 0);
-	assert_int_equal(json_set_server(document, "The Vendor 12101007"), 0);
+	assert_int_equal(json_set_server(document, &display_x11, "The Vendor 12101007"), 0);
+	assert_int_equal(json_set_server(document, &display_wayland, "weston 10.0.1"), 0);
 	result_release(&r);
 	run_release(&run);
 	read = write_and_read(document);
@@ -68,38 +71,42 @@ static json_t *measured(size_t n)
 
 static void test_schema(void **state)
 {
-	json_t *document = measured(400);
+	json_t *document = measured(400, 1800);
 	const json_t *run = json_array_get(json_object_get(document, "runs"), 0);
 	const json_t *m = json_array_get(json_object_get(run, "mechanisms"), 0);
 	const char *kernel, *processor, *clock, *server, *loop, *name;
 	json_t *p50_ci, *p99_ci, *samples;
+	const char *compositor;
 	int rate, fd_rate, busy, clients, schema, cpus, seconds, n, lost, coalesced, hz, ticks,
-	        missed;
+	        missed, frames;
 	double load[3];
 
 	(void)state;
 	/* '!' at the end of an object: no further keys. */
-	assert_int_equal(json_unpack(document,
-	                             "{s:i, s:{s:s, s:s, s:s, s:i, s:[F,F,F!], s:s !}, s:{s:i, "
-	                             "s:i, s:i, s:i !}, s:[o!] !}",
-	                             "schema", &schema, "machine", "kernel", &kernel, "processor",
-	                             &processor, "clock_source", &clock, "cpus", &cpus, "load",
-	                             &load[0], &load[1], &load[2], "x_server", &server, "options",
-	                             "rate", &rate, "fd_rate", &fd_rate, "busy_us", &busy, "load",
-	                             &clients, "runs", &samples),
-	                 0);
+	assert_int_equal(
+	        json_unpack(document,
+	                    "{s:i, s:{s:s, s:s, s:s, s:i, s:[F,F,F!], s:s, s:s !}, s:{s:i, "
+	                    "s:i, s:i, s:i !}, s:[o!] !}",
+	                    "schema", &schema, "machine", "kernel", &kernel, "processor",
+	                    &processor, "clock_source", &clock, "cpus", &cpus, "load", &load[0],
+	                    &load[1], &load[2], "x_server", &server, "compositor", &compositor,
+	                    "options", "rate", &rate, "fd_rate", &fd_rate, "busy_us", &busy, "load",
+	                    &clients, "runs", &samples),
+	        0);
 	assert_int_equal(schema, 1);
 	assert_true(rate == 10 && fd_rate == 7 && busy == 5000 && clients == 2);
 	assert_string_equal(processor, "A \"quoted\" one");
 	assert_string_equal(server, "The Vendor 12101007");
+	assert_string_equal(compositor, "weston 10.0.1");
 	assert_true(load[0] == 0.5 && load[1] == 0.25 && load[2] == 0.125);
-	assert_int_equal(json_unpack((json_t *)run, "{s:s, s:i, s:[o!], s:{s:i, s:i, s:i !} !}",
-	                             "loop", &loop, "seconds", &seconds, "mechanisms", &samples,
-	                             "ticks", "hz", &hz, "n", &ticks, "missed", &missed),
+	assert_int_equal(json_unpack((json_t *)run,
+	                             "{s:s, s:i, s:[o!], s:{s:i, s:i, s:i !}, s:i !}", "loop",
+	                             &loop, "seconds", &seconds, "mechanisms", &samples, "ticks",
+	                             "hz", &hz, "n", &ticks, "missed", &missed, "frames", &frames),
 	                 0);
 	assert_string_equal(loop, "epoll");
 	assert_int_equal(seconds, 30);
-	assert_true(hz == 7 && ticks == 210 && missed == 2);
+	assert_true(hz == 7 && ticks == 210 && missed == 2 && frames == 1800);
 	assert_int_equal(json_object_size(m), 13);
 	assert_int_equal(json_unpack((json_t *)m, "{s:s, s:i, s:i, s:i, s:o, s:o, s:o}", "name",
 	                             &name, "n", &n, "lost", &lost, "coalesced", &coalesced,
@@ -136,7 +143,7 @@ static void test_nulls(void **state)
 
 	(void)state;
 	for (size_t n = 0; n <= 2; n++) {
-		json_t *document = measured(n);
+		json_t *document = measured(n, 0);
 		const json_t *run = json_array_get(json_object_get(document, "runs"), 0);
 		const json_t *m = json_array_get(json_object_get(run, "mechanisms"), 0);
 		const json_t *ci = json_object_get(m, "p99_ci_us");
@@ -147,6 +154,7 @@ static void test_nulls(void **state)
 
 			assert_true(exists ? json_is_real(value) : json_is_null(value));
 		}
+		assert_true(json_is_null(json_object_get(run, "frames")));
 		assert_int_equal(json_array_size(ci), 2);
 		/* One sample lies below p99 with 99 %: a lower bound it has. */
 		assert_true(n > 1 ? json_is_real(json_array_get(ci, 0))

@@ -9,9 +9,9 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "known.h"
 #include "bench/log.h"
 #include "bench/result.h"
+#include "known.h"
 
 #include <rouse/null.h>
 
@@ -304,12 +304,14 @@ static void test_log_is_in_order(void **state)
 	        "1000000 epoll fd_tick t=1000000 expirations=3 src=timerfd\n",
 	        "1000002 epoll wakeup latency_us=2.500 mech=rouse-wake coalesced=1\n",
 	        "1000004 epoll expose count=0\n",
+	        "1000005 epoll frame_callback time=4711\n",
 	        "1000010 epoll stats mech=rouse-wake n=1 lost=0 coalesced=0 cold=2.500\n",
 	};
 
 	(void)state;
 	known_open(&run, &mech_wake, 8);
 	events_add_at(&run.events, rouse_loop_now(run.loop) + 4000, EVENT_EXPOSE, 0);
+	events_add_at(&run.events, rouse_loop_now(run.loop) + 5000, EVENT_FRAME, 4711);
 	events_add_at(&run.events, rouse_loop_now(run.loop), EVENT_TICK, 3);
 	known_fire(&run);
 	known_pass(&run, 2500);

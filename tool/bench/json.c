@@ -25,10 +25,11 @@ json_t *json_document(const struct machine *m, const struct options *o)
 	                 (int)o->fd_rate, "busy_us", (int)o->busy_us, "load", (int)o->load, "runs");
 }
 
-int json_set_server(json_t *document, const char *server)
+int json_set_server(json_t *document, const struct display_ops *display, const char *server)
 {
-	return json_object_set_new(json_object_get(document, "machine"), "x_server",
-	                           server[0] ? json_string(server) : json_null());
+	const char *key = display == &display_x11 ? "x_server" : "compositor";
+
+	return json_object_set_new(json_object_get(document, "machine"), key, json_string(server));
 }
 
 /* In the order they were fired, which is that of the answers; the cold one is apart. */
@@ -73,8 +74,10 @@ int json_add_run(json_t *document, const struct result *r)
 			return -1;
 		}
 	}
-	run = json_pack("{s: s, s: o, s: o, s: {s: i, s: I, s: I}}", "loop", r->loop, "seconds",
-	                seconds, "mechanisms", mechanisms, "ticks", "hz", (int)r->ticks.hz, "n",
-	                (json_int_t)r->ticks.n, "missed", (json_int_t)r->ticks.missed);
+	run = json_pack("{s: s, s: o, s: o, s: {s: i, s: I, s: I}, s: o}", "loop", r->loop,
+	                "seconds", seconds, "mechanisms", mechanisms, "ticks", "hz",
+	                (int)r->ticks.hz, "n", (json_int_t)r->ticks.n, "missed",
+	                (json_int_t)r->ticks.missed, "frames",
+	                r->has_frames ? json_integer((json_int_t)r->frames) : json_null());
 	return json_array_append_new(json_object_get(document, "runs"), run);
 }

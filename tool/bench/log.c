@@ -73,6 +73,9 @@ static void print_event(FILE *out, const char *head, const struct event *e, uint
 	case EVENT_EXPOSE:
 		fprintf(out, "%sexpose count=%" PRIu64 "\n", head, e->value);
 		break;
+	case EVENT_FRAME:
+		fprintf(out, "%sframe_callback time=%" PRIu64 "\n", head, e->value);
+		break;
 	case EVENT_X_ERROR:
 		fprintf(out, "%sx_error code=%" PRIu64 "\n", head, e->value);
 		break;

@@ -1,15 +1,21 @@
 #include "bench/mech.h"
 
 const struct mech_ops *const mech_table[] = {
-        &mech_wake, &mech_post, &mech_eventfd, &mech_pipe, &mech_clientmessage, &mech_floor, NULL,
+        &mech_wake,          &mech_post, &mech_eventfd, &mech_pipe,
+        &mech_clientmessage, &mech_sync, &mech_floor,   NULL,
 };
 
-size_t mech_count(unsigned bits, bool x11)
+bool mech_exists(const struct mech_ops *ops, const struct display_ops *display)
+{
+	return !ops->display || ops->display == display;
+}
+
+size_t mech_count(unsigned bits, const struct display_ops *display)
 {
 	size_t count = 0;
 
 	for (size_t i = 0; mech_table[i]; i++)
-		if (bits & 1u << i && (x11 || !mech_table[i]->x11))
+		if (bits & 1u << i && mech_exists(mech_table[i], display))
 			count++;
 	return count;
 }

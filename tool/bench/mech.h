@@ -22,14 +22,15 @@
 #include "bench/meter.h"
 #include "bench/turns.h"
 
+struct display_ops;
 struct window;
 struct mech;
 
 struct mech_ops {
 	const char *name;
 	const char *summary;
-	bool x11;                                    /* Needs m->window. */
-	int (*open)(struct mech *m);                 /* 0, or a negative ROUSE_E*. */
+	const struct display_ops *display; /* Needs m->window of this one; NULL: of none. */
+	int (*open)(struct mech *m);       /* 0, or a negative ROUSE_E*. */
 	int (*fire)(struct mech *m, rouse_ns stamp); /* Negative: the call failed. */
 	void (*close)(struct mech *m);
 };
@@ -62,10 +63,12 @@ void mech_fire(struct mech *m, rouse_ns stamp);
 void mech_answer_all(struct mech *m, rouse_ns now);
 void mech_answer_stamps(struct mech *m, const rouse_ns *stamps, size_t count, rouse_ns now);
 
-/* How many of the mechanisms `bits` exist on a loop with or without a display. */
-size_t mech_count(unsigned bits, bool x11);
+/* Whether it exists on a loop with this display; NULL: with none. */
+bool mech_exists(const struct mech_ops *ops, const struct display_ops *display);
+/* How many of the mechanisms `bits` do. */
+size_t mech_count(unsigned bits, const struct display_ops *display);
 
 extern const struct mech_ops mech_wake, mech_post, mech_eventfd, mech_pipe, mech_clientmessage,
-        mech_floor;
+        mech_sync, mech_floor;
 
 #endif

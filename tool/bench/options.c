@@ -5,13 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/display.h"
 #include "bench/mech.h"
 #include "tool.h"
 
 const struct loop_kind loop_kinds[LOOP_COUNT] = {
-        [LOOP_EPOLL] = {"epoll", "epoll", false, "the poller epoll"},
-        [LOOP_POLL] = {"poll", "poll", false, "the poller poll(2)"},
-        [LOOP_X11] = {"x11", NULL, true, "the best poller with an X11 display and a window in it"},
+        [LOOP_EPOLL] = {"epoll", "epoll", NULL, "the poller epoll"},
+        [LOOP_POLL] = {"poll", "poll", NULL, "the poller poll(2)"},
+        [LOOP_X11] = {"x11", NULL, &display_x11,
+                      "the best poller with an X11 display and a window in it"},
+        [LOOP_WAYLAND] = {"wayland", NULL, &display_wayland,
+                          "the best poller with a Wayland display and a window in it"},
 };
 
 void options_help(FILE *out)
@@ -19,14 +23,16 @@ void options_help(FILE *out)
 	fputs("usage: rouse bench [OPTION...]\n\n"
 	      "Measure how long a wakeup takes from the call on one thread to the callback on\n"
 	      "the loop's thread, for each mechanism on each loop.\n\n"
-	      "  --on LIST       loops: epoll, poll, x11 (default: all that this machine can run)\n"
+	      "  --on LIST       loops: epoll, poll, x11, wayland (default: all that this\n"
+	      "                  machine can run)\n"
 	      "  --mech LIST     mechanisms (default: all that the loop has; see --list)\n"
 	      "  --for SECONDS   how long each loop is measured (30)\n"
 	      "  --rate HZ       wakeups a second of each mechanism (10)\n"
 	      "  --fd-rate HZ    ticks a second of the external descriptor, a timerfd (7)\n"
-	      "  --display NAME  the X server to use (default: $DISPLAY, else a private Xvfb)\n"
+	      "  --display NAME  the X server of x11 (default: $DISPLAY, else a private Xvfb;\n"
+	      "                  wayland: $WAYLAND_DISPLAY, else a private weston)\n"
 	      "  --busy US       add a callback that takes this long, 60 times a second\n"
-	      "  --load N        add N clients that keep the X server busy\n"
+	      "  --load N        add N clients that keep the display's server busy\n"
 	      "  --log FILE      write every event, one per line\n"
 	      "  --json FILE     write the result as JSON ('-': standard output)\n"
 	      "  --list          show loops and mechanisms, and what is not available and why\n"
@@ -82,7 +88,7 @@ static int check_together(const struct options *o)
 		return TOOL_USAGE;
 	}
 	for (size_t i = 0; i < LOOP_COUNT; i++) {
-		if (!(o->loops & 1u << i) || mech_count(o->mechs, loop_kinds[i].x11) > 0)
+		if (!(o->loops & 1u << i) || mech_count(o->mechs, loop_kinds[i].display) > 0)
 			continue;
 		if (o->loops_named) {
 			tool_complain("none of the mechanisms of --mech exists on %s",
@@ -90,9 +96,12 @@ static int check_together(const struct options *o)
 			return TOOL_USAGE;
 		}
 	}
-	if (!(o->loops & 1u << LOOP_X11) && (o->load > 0 || o->display)) {
-		tool_complain("--%s has no meaning without the loop x11",
-		              o->load > 0 ? "load" : "display");
+	if (!(o->loops & 1u << LOOP_X11) && o->display) {
+		tool_complain("--display has no meaning without the loop x11");
+		return TOOL_USAGE;
+	}
+	if (!(o->loops & (1u << LOOP_X11 | 1u << LOOP_WAYLAND)) && o->load > 0) {
+		tool_complain("--load has no meaning without the loop x11 or wayland");
 		return TOOL_USAGE;
 	}
 	if (o->display && !*o->display) {

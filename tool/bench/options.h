@@ -7,27 +7,29 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+struct display_ops;
+
 /* A loop that can be measured: a poller, and a display in it or not. */
 struct loop_kind {
 	const char *name;
-	const char *poller; /* NULL: the library's choice. */
-	bool x11;
+	const char *poller;                /* NULL: the library's choice. */
+	const struct display_ops *display; /* NULL: none. */
 	const char *summary;
 };
 
-enum { LOOP_EPOLL, LOOP_POLL, LOOP_X11, LOOP_COUNT };
+enum { LOOP_EPOLL, LOOP_POLL, LOOP_X11, LOOP_WAYLAND, LOOP_COUNT };
 extern const struct loop_kind loop_kinds[LOOP_COUNT];
 
 struct options {
-	unsigned loops;   /* One bit per loop_kinds[]. */
-	bool loops_named; /* By --on: what is not to be had is then an error. */
-	unsigned mechs;   /* One bit per mech_table[]. */
-	unsigned seconds; /* Per loop. */
-	unsigned rate;    /* Wakeups a second of each mechanism. */
-	unsigned fd_rate; /* Ticks a second of the external descriptor. */
-	unsigned busy_us; /* How long the disturbing callback takes; 0: none. */
-	unsigned load;    /* Clients that keep the X server busy. */
-	const char *display;
+	unsigned loops;      /* One bit per loop_kinds[]. */
+	bool loops_named;    /* By --on: what is not to be had is then an error. */
+	unsigned mechs;      /* One bit per mech_table[]. */
+	unsigned seconds;    /* Per loop. */
+	unsigned rate;       /* Wakeups a second of each mechanism. */
+	unsigned fd_rate;    /* Ticks a second of the external descriptor. */
+	unsigned busy_us;    /* How long the disturbing callback takes; 0: none. */
+	unsigned load;       /* Clients that keep the display's server busy. */
+	const char *display; /* Of x11. */
 	const char *log;
 	const char *json;
 	bool list;

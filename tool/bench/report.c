@@ -92,11 +92,11 @@ static const struct mech_result *find(const struct result *r, const char *name)
 
 static void print_ratios(FILE *out, const struct result *r)
 {
-	static const char *const others[] = {"eventfd", "clientmessage"};
+	static const char *const others[] = {"eventfd", "clientmessage", "sync"};
 	const struct mech_result *own = find(r, "rouse-wake");
 	const char *before = "  p50 of rouse-wake: ";
 
-	for (size_t i = 0; own && i < 2; i++) {
+	for (size_t i = 0; own && i < 3; i++) {
 		const struct mech_result *other = find(r, others[i]);
 
 		if (!other)
@@ -171,6 +171,9 @@ void report_run(FILE *out, const struct run *run, const struct result *r)
 	histogram_print(out, r, report_utf8());
 	fprintf(out, "  timerfd at %u Hz: %zu ticks, %zu missed\n", r->ticks.hz, r->ticks.n,
 	        r->ticks.missed);
+	if (r->has_frames)
+		fprintf(out, "  frame callbacks: %zu, %.1f a second\n", r->frames,
+		        r->seconds > 0 ? (double)r->frames / r->seconds : 0);
 	print_ratios(out, r);
 	print_remarks(out, run, r);
 	fflush(out);

@@ -9,6 +9,8 @@ int result_of(struct run *run, struct result *r)
 	*r = (struct result){.loop = run->kind->name,
 	                     .seconds = run->options->seconds,
 	                     .ticks = run->ticks,
+	                     .has_frames = run->kind->display && run->kind->display->frames > 0,
+	                     .frames = run->frames,
 	                     .events = &run->events,
 	                     .stats = run->stats,
 	                     .cut_short = run->interrupted || run->lost_server};

@@ -25,6 +25,8 @@ struct result {
 	size_t mechs;
 	struct mech_result mech[MECH_MAX];
 	struct ticks ticks;
+	bool has_frames; /* The display has frame callbacks: */
+	size_t frames;   /* so many. */
 	const struct events *events;
 	rouse_stats stats;
 	bool cut_short;

@@ -95,8 +95,8 @@ static void on_tick(rouse_loop *loop, rouse_source self, rouse_fd fd, unsigned e
 	run->ticks.n++;
 	run->ticks.missed += expirations - 1;
 	events_add_at(&run->events, now, EVENT_TICK, expirations);
-	if (run->window)
-		window_refresh(run->window);
+	if (run->window && run->kind->display->tick)
+		run->kind->display->tick(run->window);
 }
 
 /* The worker has fired everything.  A descriptor, neither a timer nor a wake of the loop: it
@@ -213,15 +213,15 @@ static int open_loop(struct run *run, const char *display)
 	run->remote = rouse_loop_remote(run->loop);
 	interrupt_target(run->remote);
 	events_add(&run->events, EVENT_STEP, "loop_create", rouse_loop_poller(run->loop), 0);
-	if (run->kind->x11) {
-		if (window_open(run->loop, display, &run->events, &run->window) < 0)
+	if (run->kind->display) {
+		if (run->kind->display->open(run->loop, display, &run->events, &run->window) < 0)
 			return -1;
-		window_server(run->window, run->server, sizeof run->server);
+		memcpy(run->server, run->window->server, sizeof run->server);
 	}
 	return 0;
 }
 
-static int open_disturbances(struct run *run)
+static int open_disturbances(struct run *run, const char *display)
 {
 	const struct options *o = run->options;
 
@@ -238,7 +238,7 @@ static int open_disturbances(struct run *run)
 		events_add(&run->events, EVENT_STEP, "busy_start", NULL, 0);
 	}
 	if (o->load > 0 && run->window) {
-		run->load = load_start(window_display(run->window), o->load);
+		run->load = load_start(run->kind->display->load, display, o->load);
 		if (!run->load)
 			return -1;
 		events_add(&run->events, EVENT_STEP, "load_start", NULL, 0);
@@ -250,22 +250,23 @@ int run_open(struct run *run, const struct loop_kind *kind, const struct options
              const char *display)
 {
 	size_t fires = (size_t)o->rate * o->seconds;
+	size_t events = o->fd_rate * 2u + (kind->display ? kind->display->frames : 0);
 
 	*run = (struct run){.kind = kind, .options = o, .tick_fd = -1, .end_fd = -1};
 	run->ticks.hz = o->fd_rate;
-	if (events_open(&run->events, (size_t)o->fd_rate * o->seconds * 2 + SPARE_EVENTS) < 0) {
+	if (events_open(&run->events, events * o->seconds + SPARE_EVENTS) < 0) {
 		tool_complain("no memory for the log");
 		return -1;
 	}
 	if (open_loop(run, display) < 0)
 		goto fail;
 	for (size_t i = 0; mech_table[i]; i++) {
-		if (!(o->mechs & 1u << i) || (mech_table[i]->x11 && !kind->x11))
+		if (!(o->mechs & 1u << i) || !mech_exists(mech_table[i], kind->display))
 			continue;
 		if (open_mech(run, mech_table[i], fires) < 0)
 			goto fail;
 	}
-	if (open_descriptors(run) == 0 && open_disturbances(run) == 0)
+	if (open_descriptors(run) == 0 && open_disturbances(run, display) == 0)
 		return 0;
 fail:
 	run_close(run);
@@ -276,8 +277,8 @@ fail:
 /* A message through a server that is gone is cut off, not lost. */
 static size_t owed(struct run *run, struct mech *m)
 {
-	run->lost_server |= run->window && window_lost(run->window);
-	return m->ops->x11 && run->lost_server ? 0 : meter_open_stamps(&m->meter);
+	run->lost_server |= run->window && run->window->lost;
+	return m->ops->display && run->lost_server ? 0 : meter_open_stamps(&m->meter);
 }
 
 /* The worker has ended.  One sleep for all that the loop still owes: turns that end by
@@ -311,6 +312,7 @@ static void stop_worker(struct run *run)
 
 int run_measure(struct run *run)
 {
+	size_t frames = run->window ? run->window->frames : 0;
 	int error, rc;
 
 	run->begin = rouse_now() + LEAD_NS;
@@ -326,6 +328,7 @@ int run_measure(struct run *run)
 	rc = interrupt_caught() ? 0 : rouse_loop_run(run->loop);
 	run->end = rouse_now();
 	run->interrupted = interrupt_caught();
+	run->frames = run->window ? run->window->frames - frames : 0;
 	/* What ticks while answers are awaited is of no run. */
 	timerfd_settime(run->tick_fd, 0, &(struct itimerspec){{0, 0}, {0, 0}}, NULL);
 	stop_worker(run);
@@ -350,7 +353,8 @@ void run_close(struct run *run)
 	run->load = NULL;
 	for (size_t i = run->mechs; i-- > 0;)
 		run->mech[i].ops->close(&run->mech[i]);
-	window_close(run->window);
+	if (run->window)
+		run->kind->display->close(run->window);
 	run->window = NULL;
 	interrupt_target(NULL);
 	run->remote = rouse_remote_unref(run->remote);

@@ -3,8 +3,8 @@
  *
  * A worker thread fires every mechanism `rate` times a second.  The period is cut into as many
  * slots as there are mechanisms, one for each in an order that changes, so that they interleave
- * and each finds the loop asleep.  The loop also has an external descriptor that ticks, and on
- * X11 a window.
+ * and each finds the loop asleep.  The loop also has an external descriptor that ticks, and with a
+ * display a window.
  */
 #ifndef ROUSE_TOOL_BENCH_RUN_H
 #define ROUSE_TOOL_BENCH_RUN_H
@@ -15,11 +15,11 @@
 
 #include <rouse/rouse.h>
 
+#include "bench/display.h"
 #include "bench/events.h"
 #include "bench/load.h"
 #include "bench/mech.h"
 #include "bench/options.h"
-#include "bench/window.h"
 
 struct ticks {
 	unsigned hz;
@@ -48,6 +48,7 @@ struct run {
 	struct mech mech[MECH_MAX];
 	struct turns turns;
 	struct ticks ticks;
+	size_t frames; /* Frame callbacks. */
 	struct events events;
 	rouse_stats stats;
 	rouse_ns begin, end;

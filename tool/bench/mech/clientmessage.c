@@ -3,7 +3,7 @@
 
 #include <rouse/x11.h>
 
-#include "bench/window.h"
+#include "bench/display/x11_window.h"
 
 static void on_message(void *data, uint64_t payload, rouse_ns now)
 {
@@ -15,12 +15,12 @@ static void on_message(void *data, uint64_t payload, rouse_ns now)
 static int clientmessage_open(struct mech *m)
 {
 	rouse_x11_injector *injector;
-	int rc = window_injector(m->window, &injector);
+	int rc = x11_window_injector(m->window, &injector);
 
 	if (rc < 0)
 		return rc;
 	m->handle = injector;
-	window_on_message(m->window, on_message, m);
+	x11_window_on_message(m->window, on_message, m);
 	return 0;
 }
 
@@ -31,14 +31,14 @@ static int clientmessage_fire(struct mech *m, rouse_ns stamp)
 
 static void clientmessage_close(struct mech *m)
 {
-	window_on_message(m->window, NULL, NULL);
+	x11_window_on_message(m->window, NULL, NULL);
 	m->handle = rouse_x11_injector_unref(m->handle);
 }
 
 const struct mech_ops mech_clientmessage = {
         .name = "clientmessage",
         .summary = "ClientMessage to the loop's window, on a connection of its own",
-        .x11 = true,
+        .display = &display_x11,
         .open = clientmessage_open,
         .fire = clientmessage_fire,
         .close = clientmessage_close,

@@ -1,0 +1,128 @@
+#include "bench/loops.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/mech.h"
+#include "server.h"
+#include "tool.h"
+
+/* Why a loop is not to be had. */
+enum { WHY = 128 };
+
+static bool have_poller(const char *name)
+{
+	const char *have;
+
+	for (unsigned i = 0; (have = rouse_poller_name(i)) != NULL; i++)
+		if (!name || strcmp(have, name) == 0)
+			return true;
+	return false;
+}
+
+const char *loops_display(const struct display_ops *display, const struct options *o)
+{
+	const char *name = getenv(display->variable);
+
+	if (display == &display_x11 && o->display)
+		name = o->display;
+	return name && *name ? name : NULL;
+}
+
+/* False if the loop can be measured, else why it cannot. */
+static bool cannot(const struct loop_kind *kind, const struct options *o, char *why, size_t size)
+{
+	const struct display_ops *display = kind->display;
+
+	if (!have_poller(kind->poller))
+		snprintf(why, size, "the library has no such poller here");
+	else if (display && display->missing)
+		snprintf(why, size, "%s", display->missing);
+	else if (display && !loops_display(display, o) && !server_installed(display->program))
+		snprintf(why, size, "no $%s, and %s is not installed (apt install %s)",
+		         display->variable, display->program, display->package);
+	else
+		return false;
+	return true;
+}
+
+void loops_list(const struct options *o)
+{
+	puts("loops:");
+	for (size_t i = 0; i < LOOP_COUNT; i++) {
+		const struct loop_kind *kind = &loop_kinds[i];
+		const struct display_ops *display = kind->display;
+		char why[WHY];
+
+		printf("  %-14s %s", kind->name, kind->summary);
+		if (cannot(kind, o, why, sizeof why))
+			printf("; not available: %s", why);
+		else if (display && !loops_display(display, o))
+			printf("; starts a private %s", display->program);
+		else if (display)
+			printf("; uses the display '%s'", loops_display(display, o));
+		putchar('\n');
+	}
+	puts("mechanisms:");
+	for (size_t i = 0; mech_table[i]; i++) {
+		const struct display_ops *display = mech_table[i]->display;
+		char why[WHY];
+
+		printf("  %-14s %s", mech_table[i]->name, mech_table[i]->summary);
+		for (size_t k = 0; display && k < LOOP_COUNT; k++) {
+			if (loop_kinds[k].display != display)
+				continue;
+			if (cannot(&loop_kinds[k], o, why, sizeof why))
+				printf("; not available, as %s is not", display->loop);
+			else
+				printf("; on %s only", display->loop);
+		}
+		putchar('\n');
+	}
+}
+
+int loops_choose(struct options *o, unsigned *ret_skipped)
+{
+	unsigned displays = 0;
+
+	*ret_skipped = 0;
+	for (size_t i = 0; i < LOOP_COUNT; i++) {
+		const struct loop_kind *kind = &loop_kinds[i];
+		unsigned bit = 1u << i;
+		char why[WHY];
+
+		displays |= kind->display ? bit : 0;
+		if (o->loops & bit && cannot(kind, o, why, sizeof why)) {
+			if (o->loops_named || (kind->display == &display_x11 && o->display)) {
+				tool_complain("%s is not available: %s", kind->name, why);
+				return TOOL_UNAVAILABLE;
+			}
+			*ret_skipped |= bit;
+			o->loops &= ~bit;
+		}
+		if (mech_count(o->mechs, kind->display) == 0)
+			o->loops &= ~bit;
+	}
+	if (o->load > 0 && !(o->loops & displays)) {
+		tool_complain("--load: there is no display here; 'rouse bench --list' says why");
+		return TOOL_UNAVAILABLE;
+	}
+	if (o->loops == 0) {
+		tool_complain("there is nothing to measure here");
+		return TOOL_UNAVAILABLE;
+	}
+	return 0;
+}
+
+void loops_tell_skipped(const struct options *o, unsigned skipped, FILE *out)
+{
+	for (size_t i = 0; i < LOOP_COUNT; i++) {
+		const struct loop_kind *kind = &loop_kinds[i];
+		char why[WHY];
+
+		if (skipped & 1u << i && cannot(kind, o, why, sizeof why))
+			fprintf(out, "SKIP: no %s: %s\n",
+			        kind->display ? kind->display->name : kind->name, why);
+	}
+	fflush(out);
+}
