@@ -49,39 +49,41 @@ leg() {
 			xargs -0 -n 8 -P "$jobs" clang-tidy -p build/tidy --quiet --warnings-as-errors='*' \
 				2>build/tidy.log
 		;;
-	clang) build clang clang && ROUSE_STRESS_SECONDS=3 run clang -LE cost ;;
+	clang) build clang clang && ROUSE_STRESS_SECONDS=3 run clang -LE 'cost|objc|host|window' -j "$jobs" ;;
 	asan)
-		build asan asan &&
+		build asan asan $lean &&
 			run asan -L 'fast|display' -LE 'consumer|house' -E "$counts" -j "$jobs" &&
-			run asan -R "$storms" -j "$jobs"
+			run asan -R "$storms" -j $((2 * jobs))
 		;;
 	tsan)
 		export TSAN_OPTIONS="suppressions=$PWD/scripts/tsan.supp"
-		build tsan tsan &&
+		build tsan tsan $lean &&
 			run tsan -L 'fast|display' -LE 'consumer|house' -E "$counts" -j "$jobs" &&
-			run tsan -R "$storms" -j "$jobs"
+			run tsan -R "$storms" -j $((2 * jobs))
 		;;
-	core-only) build core-only core-only && run core-only -L fast -LE 'consumer|house' -E "$counts" ;;
+	core-only) build core-only core-only && run core-only -L fast -LE 'consumer|house' -E "$counts" -j "$jobs" ;;
 	objc) build dev more && run more -L objc -j "$jobs" ;;
 	valgrind)
 		# add_test() puts the emulator before each program that is a target: our C tests,
 		# and not the scripts.  It runs one thread at a time, so the litmus shows nothing; it
 		# knows no pidfds, and gives children an exit status of its own.
-		build dev valgrind -DCMAKE_CROSSCOMPILING_EMULATOR="$valgrind" &&
+		build dev valgrind $lean -DCMAKE_CROSSCOMPILING_EMULATOR="$valgrind" &&
 			divisor=50 &&
 			run valgrind -L fast -LE 'consumer|house' -E "$counts|w2_litmus|bench_cli|contract_children" -j "$jobs"
 		;;
 	coverage)
-		build coverage coverage && run coverage -L 'fast|display' -LE 'consumer|house' -E "$counts" -Q &&
+		build coverage coverage $lean && run coverage -L 'fast|objc' -LE 'consumer|house' -E "$counts" -Q -j "$jobs" &&
 			gcovr -r . --filter src/ --exclude '.*/fault\.c' --object-directory build/coverage \
 				--fail-under-line 95 --print-summary build/coverage
 		;;
 	verify) verify/run.py --quick ;;
-	fuzz) build fuzz fuzz && fuzz/run.sh build/fuzz 30 ;;
-	cost) build release cost -DROUSE_TESTS=ON && run cost -L cost ;;
+	fuzz) build fuzz fuzz $lean && fuzz/run.sh build/fuzz 30 ;;
+	cost) build release cost $lean -DROUSE_TESTS=ON && run cost -L cost ;;
 	*) echo "no leg named $1" >&2; return 1 ;;
 	esac
 }
+# Without the adapters to other libraries, whose tests these legs do not run.
+lean='-DROUSE_GLIB=OFF -DROUSE_UV=OFF -DROUSE_QT=OFF -DROUSE_GLFW=OFF -DROUSE_SDL=OFF'
 # Tests that count system calls with strace: the sanitizers make calls of their own, and the
 # leak check cannot run below ptrace.
 counts='syscall|w20_idle'
@@ -92,7 +94,9 @@ valgrind='valgrind;-q;--error-exitcode=99;--leak-check=full;--errors-for-leak-ki
 mkdir -p build
 [ $# -gt 0 ] || set -- format tidy clang asan tsan core-only objc valgrind coverage verify fuzz cost
 for name; do
+	started=$(date +%s)
 	leg "$name" || failed="$failed $name"
+	echo "== $name: $(($(date +%s) - started)) s"
 done
 if [ "$failed" ]; then
 	echo "FAILED:$failed"

