@@ -3,7 +3,8 @@
 #
 #   build   the libraries, the command rouse, and what `rouse bench` runs on
 #   test    + the tests of the core and the displays
-#   all     + sanitizers' compilers, valgrind, gcovr, spin, the format and lint tools, GNUstep
+#   all     + sanitizers' compilers, valgrind, gcovr, spin, the format and lint tools, GNUstep, the
+#           loops that ours is a guest of
 #
 # Each need is "package|probe": what answers the probe is not installed again, so a compiler or
 # a CMake of your own is as good as the distribution's.  Nothing missing: apt is not called.
@@ -42,6 +43,7 @@ valgrind|command valgrind
 libc6-dbg|package libc6-dbg
 gobjc|package gobjc
 libgnustep-base-dev|package libgnustep-base-dev
+libuv1-dev|module libuv
 libapr1-dev|module apr-1
 libtalloc-dev|module talloc
 libglib2.0-dev|module glib-2.0

@@ -45,7 +45,7 @@ leg() {
 	tidy)
 		# Without the tests, some of which build the same files in gcc's own ways.
 		cmake --preset dev -B build/tidy -DROUSE_TESTS=OFF >build/tidy-setup.log 2>&1 &&
-			find src display tool examples -name '*.c' ! -name fault.c -print0 | sort -z |
+			find src display host tool examples -name '*.c' ! -name fault.c -print0 | sort -z |
 			xargs -0 -n 8 -P "$jobs" clang-tidy -p build/tidy --quiet --warnings-as-errors='*' \
 				2>build/tidy.log
 		;;

@@ -12,6 +12,11 @@
 #ifdef CONSUMER_WAYLAND
 #include <rouse/wayland.h>
 #endif
+#ifdef CONSUMER_GLIB
+#include <rouse/glib.h>
+#endif
+#ifdef CONSUMER_UV
+#include <rouse/uv.h>
 #endif
 
 static void woken(rouse_loop *loop, void *data)
@@ -61,6 +66,14 @@ int main(void)
 #ifdef CONSUMER_WAYLAND
 	if (rouse_wayland_detach(NULL) < 0)
 		status = 9;
+#endif
+#ifdef CONSUMER_GLIB
+	if (rouse_glib_detach(NULL) < 0)
+		status = 10;
+#endif
+#ifdef CONSUMER_UV
+	if (rouse_uv_detach(NULL) < 0)
+		status = 11;
 #endif
 	return status;
 }

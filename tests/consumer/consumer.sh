@@ -7,7 +7,7 @@
 #   FetchContent  build and run project/ with this tree inside it
 #
 # From the environment: ROOT, BUILD (the tree that the tests belong to), BUILD_KIND, SCRATCH,
-# CC, CXX, FLAGS (say, sanitizers), WITH_X11, WITH_XCB and WITH_WAYLAND (ON or OFF).
+# CC, CXX, FLAGS (say, sanitizers), WITH_X11, WITH_XCB, WITH_WAYLAND, WITH_GLIB and WITH_UV (ON or OFF).
 set -eu
 step=$1 kind=$2
 prefix=$SCRATCH/$kind/moved
@@ -22,6 +22,7 @@ configure() { # SOURCE BINARY [OPTION...]
 		-DCMAKE_C_COMPILER="$CC" -DCMAKE_CXX_COMPILER="$CXX" -DCMAKE_C_FLAGS="$FLAGS" \
 		-DCMAKE_CXX_FLAGS="$FLAGS" -DBUILD_SHARED_LIBS="$shared" -DROUSE_X11="$WITH_X11" \
 		-DROUSE_XCB="$WITH_XCB" -DROUSE_WAYLAND="$WITH_WAYLAND" \
+		-DROUSE_GLIB="$WITH_GLIB" -DROUSE_UV="$WITH_UV" "$@"
 	cmake --build "$binary"
 }
 
@@ -60,6 +61,12 @@ with_pkg_config() {
 	if [ "$WITH_WAYLAND" = ON ]; then
 		packages="$packages rouse-wayland" defines="$defines -DCONSUMER_WAYLAND"
 	fi
+	if [ "$WITH_GLIB" = ON ]; then
+		packages="$packages rouse-glib" defines="$defines -DCONSUMER_GLIB"
+	fi
+	if [ "$WITH_UV" = ON ]; then
+		packages="$packages rouse-uv" defines="$defines -DCONSUMER_UV"
+	fi
 	for package in $packages; do
 		# An unmoved prefix in the answer would be found here.
 		pkg-config --cflags --libs "$package" | grep -F "$prefix/"
@@ -84,6 +91,7 @@ with_cmake() {
 	binary=$SCRATCH/$kind/$step
 	configure "$ROOT/tests/consumer/project" "$binary" -DHOW="$step" -DROUSE_ROOT="$ROOT" \
 		-DWITH_X11="$WITH_X11" -DWITH_XCB="$WITH_XCB" -DWITH_WAYLAND="$WITH_WAYLAND" \
+		-DWITH_GLIB="$WITH_GLIB" -DWITH_UV="$WITH_UV" \
 		-DCMAKE_PREFIX_PATH="$prefix" \
 		-DCMAKE_FIND_USE_PACKAGE_REGISTRY=OFF
 	# Not `ctest`: its summary would be taken for ours.

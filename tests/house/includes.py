@@ -2,7 +2,7 @@
 """The include rules between rooms, from the include lines.
 
 A room includes itself and the rooms above it in ROOMS, never one below.  A poller does not know
-the loop's insides.  base knows C alone.  A display and the tool see what a user sees.
+the loop's insides.  base knows C alone.  A display, a host and the tool see what a user sees.
 """
 import posixpath
 import re
@@ -10,8 +10,8 @@ import re
 from house import ROOT, fault, files, finish, read
 
 ROOMS = ["include/rouse", "src/base", "src/os", "src/pool", "src/core", "src/poller", "src/host",
-         "display", "tool"]
-DISPLAYS = {f"include/rouse/{name}.h" for name in ("x11", "xcb", "wayland")}
+         "display", "host", "tool"]
+DISPLAYS = {f"include/rouse/{name}.h" for name in ("x11", "xcb", "wayland", "glib", "uv")}
 STANDARD_C = {"assert.h", "complex.h", "ctype.h", "errno.h", "fenv.h", "float.h", "inttypes.h",
               "iso646.h", "limits.h", "locale.h", "math.h", "setjmp.h", "signal.h", "stdalign.h",
               "stdarg.h", "stdatomic.h", "stdbool.h", "stddef.h", "stdint.h", "stdio.h", "stdlib.h",
@@ -30,7 +30,7 @@ def resolve(path, quote, name):
     tries = ["include/" + name]
     if quote == '"':
         tries = [posixpath.normpath(posixpath.join(posixpath.dirname(str(path)), name)),
-                 "src/" + name, "display/" + name, "tool/" + name] + tries
+                 "src/" + name, "display/" + name, "host/" + name, "tool/" + name] + tries
     return next((t for t in tries if (ROOT / t).is_file()), None)
 
 count = 0
@@ -52,10 +52,10 @@ for path in files("*.c", "*.h"):
             fault(f"{path}: {target} is in no room")
         elif ROOMS.index(other) > ROOMS.index(room):
             fault(f"{path}: {target}: {room} is above {other}")
-        elif room in ("display", "tool") and other not in ("include/rouse", room):
+        elif room in ("display", "host", "tool") and other not in ("include/rouse", room):
             fault(f"{path}: {target}: {room} sees <rouse/*.h> and itself only")
         elif room.startswith("src/") and target in DISPLAYS:
-            fault(f"{path}: {target}: the core knows no display")
+            fault(f"{path}: {target}: the core knows no display and no host")
         elif room == "src/poller" and target == "src/core/loop.h":
             fault(f"{path}: {target}: a poller does not know the loop's insides")
         elif other == "include/rouse" and room != other and quote == '"':
