@@ -23,6 +23,8 @@ endforeach()
 foreach(header IN LISTS ROUSE_HEADERS)
   install(FILES include/rouse/${header}.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/rouse)
 endforeach()
+# Of nothing but Qt and the core.
+install(FILES include/rouse/qt.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/rouse)
 install(TARGETS ${ROUSE_TARGETS} EXPORT rouse
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})

@@ -30,6 +30,7 @@ if(PkgConfig_FOUND)
   pkg_check_modules(WAYLAND IMPORTED_TARGET wayland-client>=1.20)
   pkg_check_modules(GLIB IMPORTED_TARGET glib-2.0>=2.44)
   pkg_check_modules(UV IMPORTED_TARGET libuv>=1.24)
+  pkg_check_modules(QT IMPORTED_TARGET Qt6Widgets)
   # XTEST and RECORD: of examples and of `rouse pool`, not of a library.
   pkg_check_modules(XTST IMPORTED_TARGET xtst x11)
 endif()
@@ -75,13 +76,44 @@ if(ROUSE_UV AND NOT UV_FOUND)
   message(FATAL_ERROR "ROUSE_UV needs pkg-config and the package libuv >= 1.24")
 endif()
 
+# qt.hpp itself needs nothing to be built.
+set(shows_qt OFF)
+if(QT_FOUND AND (ROUSE_TESTS OR ROUSE_EXAMPLES))
+  include(CheckLanguage)
+  check_language(CXX)
+  if(CMAKE_CXX_COMPILER)
+    set(shows_qt ON)
+  endif()
+endif()
+if(shows_qt)
+  option(ROUSE_QT "Build the tests and the example of rouse/qt.hpp (needs Qt 6)" ON)
+else()
+  option(ROUSE_QT "Build the tests and the example of rouse/qt.hpp (needs Qt 6)" OFF)
+endif()
+if(ROUSE_QT)
+  if(NOT QT_FOUND)
+    message(FATAL_ERROR "ROUSE_QT needs pkg-config and the package Qt6Widgets")
+  endif()
+  # What C is compiled with, sanitizers for one, C++ has to be linked with.
+  if(NOT DEFINED CMAKE_CXX_FLAGS)
+    set(CMAKE_CXX_FLAGS "${CMAKE_C_FLAGS}" CACHE STRING "Flags of the C++ compiler")
+  endif()
+  enable_language(CXX)
+endif()
+
 # Language and warnings of every target of ours.
 function(rouse_target target)
   set_target_properties(${target} PROPERTIES
     C_STANDARD 11 C_STANDARD_REQUIRED ON C_EXTENSIONS OFF C_VISIBILITY_PRESET hidden)
   if(CMAKE_C_COMPILER_ID MATCHES "GNU|Clang")
     target_compile_options(${target} PRIVATE
-      -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes $<$<BOOL:${ROUSE_WERROR}>:-Werror>)
+      -Wall -Wextra -Wconversion -Wshadow $<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes>
+      $<$<BOOL:${ROUSE_WERROR}>:-Werror>)
   endif()
 endfunction()
 
+# The same for C++, which is Qt's.
+function(rouse_cxx_target target)
+  set_target_properties(${target} PROPERTIES
+    CXX_STANDARD 17 CXX_STANDARD_REQUIRED ON CXX_EXTENSIONS OFF POSITION_INDEPENDENT_CODE ON)
+endfunction()

@@ -44,6 +44,7 @@ libc6-dbg|package libc6-dbg
 gobjc|package gobjc
 libgnustep-base-dev|package libgnustep-base-dev
 libuv1-dev|module libuv
+qt6-base-dev|module Qt6Widgets
 libapr1-dev|module apr-1
 libtalloc-dev|module talloc
 libglib2.0-dev|module glib-2.0
