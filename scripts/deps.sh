@@ -43,8 +43,12 @@ valgrind|command valgrind
 libc6-dbg|package libc6-dbg
 gobjc|package gobjc
 libgnustep-base-dev|package libgnustep-base-dev
+libgtk-4-dev|module gtk4
 libuv1-dev|module libuv
 qt6-base-dev|module Qt6Widgets
+libev-dev|header ev.h
+libevent-dev|module libevent
+libsystemd-dev|module libsystemd
 libapr1-dev|module apr-1
 libtalloc-dev|module talloc
 libglib2.0-dev|module glib-2.0

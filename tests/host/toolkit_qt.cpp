@@ -1,0 +1,81 @@
+#include "toolkit.h"
+
+#include <rouse/qt.hpp>
+
+#include <QtGui/QPainter>
+#include <QtWidgets/QApplication>
+#include <QtWidgets/QHBoxLayout>
+#include <QtWidgets/QPushButton>
+#include <QtWidgets/QWidget>
+
+#include <cstdlib>
+#include <memory>
+
+extern "C" {
+extern const char *const toolkit_name;
+const char *const toolkit_name = "qt6";
+unsigned toolkit_clicks;
+}
+
+namespace
+{
+
+class Area : public QWidget
+{
+public:
+	unsigned shown = 0;
+
+protected:
+	void paintEvent(QPaintEvent *) override
+	{
+		QPainter(this).fillRect(rect(), QColor(QRgb(toolkit_colour(shown) | 0xff000000)));
+	}
+};
+
+std::unique_ptr<QApplication> app;
+std::unique_ptr<QWidget> window;
+Area *area;
+QPushButton *button;
+
+} // namespace
+
+void toolkit_open(int *argc, char **argv, rouse_loop *loop)
+{
+	qputenv("QT_QPA_PLATFORM", "xcb");
+	app = std::make_unique<QApplication>(*argc, argv);
+	window = std::make_unique<QWidget>();
+	auto *layout = new QHBoxLayout(window.get());
+	auto *guest = new rouse::QtGuest(loop, window.get());
+
+	if (guest->error())
+		std::abort();
+	area = new Area;
+	button = new QPushButton("0");
+	for (QWidget *half : {static_cast<QWidget *>(area), static_cast<QWidget *>(button)}) {
+		half->setFixedSize(TOOLKIT_WIDTH / 2, TOOLKIT_HEIGHT);
+		layout->addWidget(half);
+	}
+	layout->setContentsMargins(0, 0, 0, 0);
+	layout->setSpacing(0);
+	QObject::connect(button, &QPushButton::clicked, window.get(), [] { toolkit_clicks++; });
+	window->move(0, 0);
+	window->show();
+}
+
+void toolkit_turn(void)
+{
+	QCoreApplication::processEvents(QEventLoop::WaitForMoreEvents);
+}
+
+void toolkit_show(unsigned number)
+{
+	area->shown = number;
+	area->update();
+	button->setText(QString::number(number));
+}
+
+void toolkit_close(void)
+{
+	window.reset();
+	app.reset();
+}
