@@ -2,6 +2,7 @@
 #ifndef ROUSE_DISPLAY_X11_PRIVATE_H
 #define ROUSE_DISPLAY_X11_PRIVATE_H
 
+#include "x11_output.h"
 #include "x_shared.h"
 
 #include <rouse/x11.h>
@@ -49,10 +50,6 @@ void rouse__x11_leave(rouse_x11 *x11);
 /* The process's list of attached displays.  ROUSE_EEXIST, or 0. */
 int rouse__x11_enlist(rouse_x11 *x11);
 void rouse__x11_delist(rouse_x11 *x11);
-
-/* Whether a request may be unwritten; write it, and read nothing. */
-bool rouse__x11_unwritten(Display *display);
-void rouse__x11_flush(Display *display);
 
 /* ---- x11_injector.c ---------------------------------------------------- */
 
