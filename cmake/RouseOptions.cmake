@@ -31,6 +31,10 @@ if(PkgConfig_FOUND)
   pkg_check_modules(GLIB IMPORTED_TARGET glib-2.0>=2.44)
   pkg_check_modules(UV IMPORTED_TARGET libuv>=1.24)
   pkg_check_modules(QT IMPORTED_TARGET Qt6Widgets)
+  pkg_check_modules(GLFW IMPORTED_TARGET glfw3>=3.3)
+  pkg_check_modules(SDL IMPORTED_TARGET sdl2>=2.0.18)
+  # Of tests and examples.
+  pkg_check_modules(GL IMPORTED_TARGET gl)
   # XTEST and RECORD: of examples and of `rouse pool`, not of a library.
   pkg_check_modules(XTST IMPORTED_TARGET xtst x11)
 endif()
@@ -100,6 +104,28 @@ if(ROUSE_QT)
   endif()
   enable_language(CXX)
 endif()
+
+# Each serves whichever of the two its library runs on.
+set(windows OFF)
+if(X11_FOUND AND WAYLAND_FOUND)
+  set(windows ON)
+endif()
+foreach(library "GLFW;glfw3;GLFW 3.3" "SDL;sdl2;SDL 2.0.18")
+  list(GET library 0 name)
+  list(GET library 1 package)
+  list(GET library 2 needs)
+  set(default OFF)
+  if(windows AND ${name}_FOUND)
+    set(default ON)
+  endif()
+  string(TOLOWER ${name} adapter)
+  option(ROUSE_${name} "Build rouse-${adapter} (needs ${needs}, Xlib, XCB and libwayland-client)"
+         ${default})
+  if(ROUSE_${name} AND NOT (windows AND ${name}_FOUND))
+    message(FATAL_ERROR "ROUSE_${name} needs pkg-config and the packages ${package}, x11 >= 1.7, "
+                        "x11-xcb, xcb >= 1.14 and wayland-client >= 1.20")
+  endif()
+endforeach()
 
 # Language and warnings of every target of ours.
 function(rouse_target target)

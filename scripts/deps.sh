@@ -4,7 +4,7 @@
 #   build   the libraries, the command rouse, and what `rouse bench` runs on
 #   test    + the tests of the core and the displays
 #   all     + sanitizers' compilers, valgrind, gcovr, spin, the format and lint tools, GNUstep, the
-#           loops that ours is a guest of
+#           window libraries, and the loops that ours is a guest of
 #
 # Each need is "package|probe": what answers the probe is not installed again, so a compiler or
 # a CMake of your own is as good as the distribution's.  Nothing missing: apt is not called.
@@ -44,6 +44,8 @@ libc6-dbg|package libc6-dbg
 gobjc|package gobjc
 libgnustep-base-dev|package libgnustep-base-dev
 libgtk-4-dev|module gtk4
+libglfw3-dev|module glfw3
+libsdl2-dev|module sdl2
 libuv1-dev|module libuv
 qt6-base-dev|module Qt6Widgets
 libev-dev|header ev.h

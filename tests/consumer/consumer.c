@@ -12,6 +12,12 @@
 #ifdef CONSUMER_WAYLAND
 #include <rouse/wayland.h>
 #endif
+#ifdef CONSUMER_GLFW
+#include <rouse/glfw.h>
+#endif
+#ifdef CONSUMER_SDL
+#include <rouse/sdl.h>
+#endif
 #ifdef CONSUMER_GLIB
 #include <rouse/glib.h>
 #endif
@@ -66,6 +72,14 @@ int main(void)
 #ifdef CONSUMER_WAYLAND
 	if (rouse_wayland_detach(NULL) < 0)
 		status = 9;
+#endif
+#ifdef CONSUMER_GLFW
+	if (rouse_glfw_detach(NULL) < 0)
+		status = 12;
+#endif
+#ifdef CONSUMER_SDL
+	if (rouse_sdl_detach(NULL) < 0)
+		status = 13;
 #endif
 #ifdef CONSUMER_GLIB
 	if (rouse_glib_detach(NULL) < 0)

@@ -7,7 +7,8 @@
 #   FetchContent  build and run project/ with this tree inside it
 #
 # From the environment: ROOT, BUILD (the tree that the tests belong to), BUILD_KIND, SCRATCH,
-# CC, CXX, FLAGS (say, sanitizers), WITH_X11, WITH_XCB, WITH_WAYLAND, WITH_GLIB and WITH_UV (ON or OFF).
+# CC, CXX, FLAGS (say, sanitizers), WITH_X11, WITH_XCB, WITH_WAYLAND, WITH_GLFW, WITH_SDL, WITH_GLIB
+# and WITH_UV (ON or OFF).
 set -eu
 step=$1 kind=$2
 prefix=$SCRATCH/$kind/moved
@@ -22,6 +23,7 @@ configure() { # SOURCE BINARY [OPTION...]
 		-DCMAKE_C_COMPILER="$CC" -DCMAKE_CXX_COMPILER="$CXX" -DCMAKE_C_FLAGS="$FLAGS" \
 		-DCMAKE_CXX_FLAGS="$FLAGS" -DBUILD_SHARED_LIBS="$shared" -DROUSE_X11="$WITH_X11" \
 		-DROUSE_XCB="$WITH_XCB" -DROUSE_WAYLAND="$WITH_WAYLAND" \
+		-DROUSE_GLFW="$WITH_GLFW" -DROUSE_SDL="$WITH_SDL" \
 		-DROUSE_GLIB="$WITH_GLIB" -DROUSE_UV="$WITH_UV" "$@"
 	cmake --build "$binary"
 }
@@ -61,6 +63,12 @@ with_pkg_config() {
 	if [ "$WITH_WAYLAND" = ON ]; then
 		packages="$packages rouse-wayland" defines="$defines -DCONSUMER_WAYLAND"
 	fi
+	if [ "$WITH_GLFW" = ON ]; then
+		packages="$packages rouse-glfw" defines="$defines -DCONSUMER_GLFW"
+	fi
+	if [ "$WITH_SDL" = ON ]; then
+		packages="$packages rouse-sdl" defines="$defines -DCONSUMER_SDL"
+	fi
 	if [ "$WITH_GLIB" = ON ]; then
 		packages="$packages rouse-glib" defines="$defines -DCONSUMER_GLIB"
 	fi
@@ -91,6 +99,7 @@ with_cmake() {
 	binary=$SCRATCH/$kind/$step
 	configure "$ROOT/tests/consumer/project" "$binary" -DHOW="$step" -DROUSE_ROOT="$ROOT" \
 		-DWITH_X11="$WITH_X11" -DWITH_XCB="$WITH_XCB" -DWITH_WAYLAND="$WITH_WAYLAND" \
+		-DWITH_GLFW="$WITH_GLFW" -DWITH_SDL="$WITH_SDL" \
 		-DWITH_GLIB="$WITH_GLIB" -DWITH_UV="$WITH_UV" \
 		-DCMAKE_PREFIX_PATH="$prefix" \
 		-DCMAKE_FIND_USE_PACKAGE_REGISTRY=OFF

@@ -13,9 +13,10 @@ from house import ROOT, fault, files, finish, functions, read
 SIGNAL_SAFE = {"rouse_wake", "rouse_post_task", "rouse_remote_stop"}
 # Where an unmarked function of a header meets the wrong thread.
 TESTS = {f"{name}.h": "tests/display/*.c" for name in ("x11", "xcb", "wayland")}
+TESTS |= {f"{name}.h": "tests/windows/*.c" for name in ("glfw", "sdl")}
 TESTS |= {f"{name}.h": "tests/host/*.c" for name in ("glib", "uv")}
 TEST = "tests/unit/test_wrong_thread.c"
-OWNED = re.compile(r"\brouse_(loop|waker|x11|xcb|wayland|glib|uv) \*")
+OWNED = re.compile(r"\brouse_(loop|waker|x11|xcb|wayland|glfw|sdl|glib|uv) \*")
 
 def without_comments(text):
     return re.sub(r"/\*.*?\*/|//[^\n]*", "", text, flags=re.S)
