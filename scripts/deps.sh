@@ -46,6 +46,7 @@ libgnustep-base-dev|package libgnustep-base-dev
 libgtk-4-dev|module gtk4
 libglfw3-dev|module glfw3
 libsdl2-dev|module sdl2
+sway|command sway
 libuv1-dev|module libuv
 qt6-base-dev|module Qt6Widgets
 libev-dev|header ev.h

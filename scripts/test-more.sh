@@ -10,6 +10,7 @@
 #   tsan      data races; the storms too
 #   core-only a build without displays
 #   objc      pools as Objective-C sees them, and the bridge to its own (GNUstep)
+#   windows   GLFW and SDL 2 windows in the loop
 #   hosts     the loop as a guest of GLib, GTK, libuv, Qt, libev, libevent and sd-event
 #   valgrind  the fast tests under memcheck
 #   coverage  the tests run 95 % of the lines of src/ or more
@@ -64,6 +65,7 @@ leg() {
 		;;
 	core-only) build core-only core-only && run core-only -L fast -LE 'consumer|house' -E "$counts" -j "$jobs" ;;
 	objc) build dev more && run more -L objc -j "$jobs" ;;
+	windows) build dev more -DROUSE_GLFW=ON -DROUSE_SDL=ON && run more -L window -j "$jobs" ;;
 	hosts)
 		build dev more -DROUSE_GLIB=ON -DROUSE_UV=ON -DROUSE_QT=ON && run more -L host -j "$jobs"
 		;;
@@ -96,7 +98,7 @@ storms='^stress_(producers|destroyers|removers|forkers|signals|callers)/'
 valgrind='valgrind;-q;--error-exitcode=99;--leak-check=full;--errors-for-leak-kinds=definite,indirect;--fair-sched=yes'
 
 mkdir -p build
-[ $# -gt 0 ] || set -- format tidy clang asan tsan core-only objc hosts valgrind coverage verify fuzz cost
+[ $# -gt 0 ] || set -- format tidy clang asan tsan core-only objc windows hosts valgrind coverage verify fuzz cost
 for name; do
 	started=$(date +%s)
 	leg "$name" || failed="$failed $name"
