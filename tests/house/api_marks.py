@@ -18,8 +18,10 @@ TESTS |= {f"{name}.h": "tests/host/*.c" for name in ("glib", "uv")}
 TEST = "tests/unit/test_wrong_thread.c"
 OWNED = re.compile(r"\brouse_(loop|waker|x11|xcb|wayland|glfw|sdl|glib|uv) \*")
 
+
 def without_comments(text):
     return re.sub(r"/\*.*?\*/|//[^\n]*", "", text, flags=re.S)
+
 
 def wrong_thread_tests(header):
     pattern = TESTS.get(header)
@@ -27,6 +29,7 @@ def wrong_thread_tests(header):
         return TEST, without_comments(read(TEST)) if (ROOT / TEST).is_file() else ""
     texts = [without_comments(read(p)) for p in files(pattern)]
     return pattern, "\n".join(t for t in texts if "ROUSE_EWRONGTHREAD" in t)
+
 
 def annotations(header):
     """{function: marks} as clang sees them."""
@@ -44,6 +47,7 @@ def annotations(header):
             if m:
                 seen.setdefault(name, set()).add(m[1].upper().replace("-", "_"))
     return seen
+
 
 public = {}
 for path in files("include/rouse/*.h"):

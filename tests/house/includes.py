@@ -20,11 +20,13 @@ STANDARD_C = {"assert.h", "complex.h", "ctype.h", "errno.h", "fenv.h", "float.h"
               "wctype.h"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
 
+
 def room_of(path):
     for room in ROOMS:
         if str(path).startswith(room + "/"):
             return room
     return None
+
 
 def resolve(path, quote, name):
     """The file of ours that an include line names, or None: a header of the system."""
@@ -33,6 +35,7 @@ def resolve(path, quote, name):
         tries = [posixpath.normpath(posixpath.join(posixpath.dirname(str(path)), name)),
                  "src/" + name, "display/" + name, "host/" + name, "tool/" + name] + tries
     return next((t for t in tries if (ROOT / t).is_file()), None)
+
 
 count = 0
 for path in files("*.c", "*.h"):
