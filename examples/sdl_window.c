@@ -27,9 +27,8 @@ static void event(rouse_loop *loop, rouse_sdl *sdl, const SDL_Event *event, void
 	(void)sdl;
 	if (event->type == SDL_WINDOWEVENT && event->window.event == SDL_WINDOWEVENT_EXPOSED)
 		draw(data);
-	else if (event->type == SDL_QUIT)
-		rouse_loop_stop(loop);
-	else if (event->type == SDL_KEYDOWN && event->key.keysym.sym == SDLK_ESCAPE)
+	else if (event->type == SDL_QUIT ||
+	         (event->type == SDL_KEYDOWN && event->key.keysym.sym == SDLK_ESCAPE))
 		rouse_loop_stop(loop);
 }
 

@@ -46,7 +46,8 @@ leg() {
 	format) tests/house/format.py || [ $? -eq 77 ] ;;
 	tidy)
 		# Without the tests, some of which build the same files in gcc's own ways.
-		cmake --preset dev -B build/tidy -DROUSE_TESTS=OFF >build/tidy-setup.log 2>&1 &&
+		{ cmake --preset dev -B build/tidy -DROUSE_TESTS=OFF &&
+			cmake --build build/tidy --target rouse_protocol_xdg_shell; } >build/tidy-setup.log 2>&1 &&
 			find src display host tool examples -name '*.c' ! -name fault.c -print0 | sort -z |
 			xargs -0 -n 8 -P "$jobs" clang-tidy -p build/tidy --quiet --warnings-as-errors='*' \
 				2>build/tidy.log

@@ -138,7 +138,8 @@ static void y5_waits_for_room_and_not_for_events(void **state)
 }
 
 /* What there is none of. */
-static enum { NOTHING, DESCRIPTORS, THREADS, QUEUES } short_of;
+enum { NOTHING, DESCRIPTORS, THREADS, QUEUES };
+static int short_of;
 
 /* The linker puts these in place of the C library's and libwayland's. */
 int __real_pthread_create(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
