@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { STEPS = 20, WIDTH = 220, HEIGHT = 100, BYTES = WIDTH * HEIGHT * 4 };
+enum { STEPS = 20, W = 220, H = 100, BYTES = W * H * 4 };
 static void *globals[3], *pixels; /* wl_compositor, wl_shm, xdg_wm_base */
 static struct wl_surface *surface;
 static struct wl_buffer *buffer;
@@ -18,7 +18,7 @@ static void step(rouse_loop *loop, void *data)
 	(void)loop, (void)data;
 	memset(pixels, *(unsigned char *)pixels + 12, BYTES); /* posts are never merged */
 	wl_surface_attach(surface, buffer, 0, 0);
-	wl_surface_damage(surface, 0, 0, WIDTH, HEIGHT);
+	wl_surface_damage(surface, 0, 0, W, H);
 	wl_surface_commit(surface); /* nobody flushes: the loop does */
 }
 
@@ -41,8 +41,7 @@ static void global(void *data, struct wl_registry *all, uint32_t name, const cha
 
 static void configure(void *data, struct xdg_surface *window, uint32_t serial)
 {
-	(void)data;
-	xdg_surface_ack_configure(window, serial);
+	(void)data, xdg_surface_ack_configure(window, serial);
 }
 
 int main(void)
@@ -60,20 +59,21 @@ int main(void)
 	wl_registry_destroy(r);
 	int fd = memfd_create("pixels", MFD_CLOEXEC);
 	pixels = mmap(NULL, ftruncate(fd, BYTES) ? 0 : BYTES, PROT_WRITE, MAP_SHARED, fd, 0);
-	buffer = wl_shm_pool_create_buffer(wl_shm_create_pool(globals[1], fd, BYTES), 0, WIDTH,
-	                                   HEIGHT, WIDTH * 4, WL_SHM_FORMAT_XRGB8888);
+	struct wl_shm_pool *pool = wl_shm_create_pool(globals[1], fd, BYTES);
+	buffer = wl_shm_pool_create_buffer(pool, 0, W, H, W * 4, WL_SHM_FORMAT_XRGB8888);
+	wl_shm_pool_destroy(pool);
 	surface = wl_compositor_create_surface(globals[0]);
 	struct xdg_surface *window = xdg_wm_base_get_xdg_surface(globals[2], surface);
 	xdg_surface_add_listener(window, &(struct xdg_surface_listener){configure}, NULL);
-	xdg_surface_get_toplevel(window);
+	struct xdg_toplevel *toplevel = xdg_surface_get_toplevel(window);
 	wl_surface_commit(surface);
 	if (wl_display_roundtrip(display) < 0 || rouse_loop_create(NULL, &loop) ||
 	    rouse_wayland_attach(loop, &options, &wayland) || !(remote = rouse_loop_remote(loop)) ||
 	    pthread_create(&worker, NULL, work, remote) || rouse_loop_run(loop))
 		return 1;
-	pthread_join(worker, NULL);
-	rouse_remote_unref(remote);
+	pthread_join(worker, NULL), rouse_remote_unref(remote);
 	rouse_wayland_detach(wayland);
+	xdg_toplevel_destroy(toplevel), xdg_surface_destroy(window);
 	wl_display_disconnect(display);
 	return rouse_loop_destroy(loop);
 }
