@@ -22,13 +22,24 @@ cd "$(dirname "$0")/.." || exit 1
 
 failed=
 jobs=$(nproc 2>/dev/null || echo 2)
+# Most tests wait most of the time.
+many=$((2 * jobs))
 
+targets=all
 build() { # PRESET DIRECTORY [OPTION...]
 	preset=$1
 	dir=build/$2
 	shift 2
-	{ cmake --preset "$preset" -B "$dir" "$@" && cmake --build "$dir" -j "$jobs"; } \
+	{ cmake --preset "$preset" -B "$dir" "$@" && cmake --build "$dir" -j "$jobs" --target $targets; } \
 		>"$dir.log" 2>&1 || { tail -n 100 "$dir.log"; return 1; }
+}
+
+# What `make test` built, and with it what the packages of this tier add.
+build_whole() { # [OPTION...]
+	{ cmake -S . -B build/make-test -G Ninja -DCMAKE_BUILD_TYPE=Debug -DROUSE_TESTS=ON \
+		-DROUSE_GLIB=ON -DROUSE_UV=ON -DROUSE_QT=ON -DROUSE_GLFW=ON -DROUSE_SDL=ON \
+		-DCMAKE_CROSSCOMPILING_EMULATOR= "$@" && cmake --build build/make-test -j "$jobs"; } \
+		>build/make-test.log 2>&1 || { tail -n 100 build/make-test.log; return 1; }
 }
 
 # Under valgrind everything is much slower: tests that count rounds divide them.  (Sanitized
@@ -52,40 +63,45 @@ leg() {
 			xargs -0 -n 8 -P "$jobs" clang-tidy -p build/tidy --quiet --warnings-as-errors='*' \
 				2>build/tidy.log
 		;;
-	clang) build clang clang && ROUSE_STRESS_SECONDS=3 run clang -LE 'cost|objc|host|window' -j "$jobs" ;;
+	clang) build clang clang && ROUSE_STRESS_SECONDS=3 run clang -LE 'cost|objc|host|window' -E stress_contract -j "$many" ;;
 	asan)
 		build asan asan $lean &&
-			run asan -L 'fast|display' -LE 'consumer|house' -E "$counts" -j "$jobs" &&
-			run asan -R "$storms" -j $((2 * jobs))
+			run asan -L 'fast|display' -LE 'consumer|house' -E "$counts" -j "$many" &&
+			run asan -R "$storms" -j "$many"
 		;;
 	tsan)
 		export TSAN_OPTIONS="suppressions=$PWD/scripts/tsan.supp"
 		build tsan tsan $lean &&
-			run tsan -L 'fast|display' -LE 'consumer|house' -E "$counts" -j "$jobs" &&
-			run tsan -R "$storms" -j $((2 * jobs))
+			run tsan -L 'fast|display' -LE 'consumer|house' -E "$counts" -j "$many" &&
+			run tsan -R "$storms" -j "$many"
 		;;
-	core-only) build core-only core-only && run core-only -L fast -LE 'consumer|house' -E "$counts" -j "$jobs" ;;
-	objc) build dev more && run more -L objc -j "$jobs" ;;
-	windows) build dev more -DROUSE_GLFW=ON -DROUSE_SDL=ON && run more -L window -j "$jobs" ;;
-	hosts)
-		build dev more -DROUSE_GLIB=ON -DROUSE_UV=ON -DROUSE_QT=ON && run more -L host -j "$jobs"
-		;;
+	core-only) build core-only core-only && run core-only -L fast -LE 'consumer|house' -E "$counts" -j "$many" ;;
+	objc) build_whole && run make-test -L objc -j "$jobs" ;;
+	windows) build_whole && run make-test -L window -j "$jobs" ;;
+	hosts) build_whole && run make-test -L host -j "$jobs" ;;
 	valgrind)
 		# add_test() puts the emulator before each program that is a target: our C tests,
 		# and not the scripts.  It runs one thread at a time, so the litmus shows nothing; it
 		# knows no pidfds, and gives children an exit status of its own.
-		build dev valgrind $lean -DCMAKE_CROSSCOMPILING_EMULATOR="$valgrind" &&
+		build_whole -DCMAKE_CROSSCOMPILING_EMULATOR="$valgrind" &&
 			divisor=50 &&
-			run valgrind -L fast -LE 'consumer|house' -E "$counts|w2_litmus|bench_cli|contract_children" -j "$jobs"
+			run make-test -L fast -LE 'consumer|house' -E "$counts|w2_litmus|bench_cli|contract_children" -j "$jobs"
 		;;
 	coverage)
-		build coverage coverage $lean && run coverage -L 'fast|objc' -LE 'consumer|house' -E "$counts" -Q -j "$jobs" &&
+		divisor=10
+		build coverage coverage $lean && run coverage -L 'fast|objc' -LE 'consumer|house' -E "$counts" -Q -j "$many" &&
 			gcovr -r . --filter src/ --exclude '.*/fault\.c' --object-directory build/coverage \
 				--fail-under-line 95 --print-summary build/coverage
 		;;
 	verify) verify/run.py --quick ;;
-	fuzz) build fuzz fuzz $lean && fuzz/run.sh build/fuzz 30 ;;
-	cost) build release cost $lean -DROUSE_TESTS=ON && run cost -L cost ;;
+	fuzz)
+		targets='rouse_fuzz fuzz_corpus'
+		build fuzz fuzz $lean && fuzz/run.sh build/fuzz 30
+		;;
+	cost)
+		targets=cost_workload
+		build release cost $lean -DROUSE_TESTS=ON && run cost -L cost
+		;;
 	*) echo "no leg named $1" >&2; return 1 ;;
 	esac
 }
@@ -102,7 +118,7 @@ mkdir -p build
 [ $# -gt 0 ] || set -- format tidy clang asan tsan core-only objc windows hosts valgrind coverage verify fuzz cost
 for name; do
 	started=$(date +%s)
-	leg "$name" || failed="$failed $name"
+	(leg "$name") || failed="$failed $name"
 	echo "== $name: $(($(date +%s) - started)) s"
 done
 if [ "$failed" ]; then
