@@ -66,11 +66,13 @@ static int sync_fire(struct mech *m, rouse_ns stamp)
 	sync->stamp = stamp;
 	if (wl_display_prepare_read_queue(syncs->display, syncs->none) < 0)
 		return ROUSE_ELOST;
-	sync->callback = wl_display_sync(syncs->display);
-	if (sync->callback)
-		wl_callback_add_listener(sync->callback, &listener, sync);
+	struct wl_callback *callback = wl_display_sync(syncs->display);
+	sync->callback = callback;
+	if (callback)
+		wl_callback_add_listener(callback, &listener, sync);
+	/* From here on it may be answered, and be the loop's. */
 	wl_display_cancel_read(syncs->display);
-	if (!sync->callback)
+	if (!callback)
 		return ROUSE_ENOMEM;
 	/* What does not fit into the socket now goes out before the loop's next wait. */
 	return wl_display_flush(syncs->display) < 0 && errno != EAGAIN ? ROUSE_ELOST : 0;
