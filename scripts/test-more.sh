@@ -112,7 +112,7 @@ lean='-DROUSE_GLIB=OFF -DROUSE_UV=OFF -DROUSE_QT=OFF -DROUSE_GLFW=OFF -DROUSE_SD
 counts='syscall|w20_idle'
 # 20 s each, unless ROUSE_STRESS_SECONDS says otherwise.
 storms='^stress_(producers|destroyers|removers|forkers|signals|callers)/'
-valgrind='valgrind;-q;--error-exitcode=99;--leak-check=full;--errors-for-leak-kinds=definite,indirect;--fair-sched=yes'
+valgrind="valgrind;-q;--suppressions=$PWD/scripts/valgrind.supp;--error-exitcode=99;--leak-check=full;--errors-for-leak-kinds=definite,indirect;--fair-sched=yes"
 
 mkdir -p build
 [ $# -gt 0 ] || set -- format tidy clang asan tsan core-only objc windows hosts valgrind coverage verify fuzz cost
