@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -31,9 +32,18 @@ static bool remove_folder(const char *path)
 	return rmdir(path) == 0 || (errno != ENOTEMPTY && errno != EEXIST);
 }
 
-/* A child that outlives this process by as long as that takes.  It leaves the standard
- * descriptors, which a reader may wait for, and the terminal's group. */
-static void sweep(const char *path, int alive)
+/* What the sweeper says of the folder it made. */
+struct made {
+	int error;
+	char folder[sizeof((struct weston *)0)->folder];
+};
+
+/*
+ * A child that makes the folder and outlives this process by as long as it takes to remove it:
+ * the folder never is without somebody who would.  It leaves the standard descriptors, which
+ * a reader may wait for, and the terminal's group.
+ */
+static void sweep(struct made *made, int parent)
 {
 	const struct timespec step = {0, 20000000};
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -45,10 +55,15 @@ static void sweep(const char *path, int alive)
 	setpgid(0, 0);
 	for (int fd = 0; fd <= STDERR_FILENO; fd++)
 		dup2(null, fd);
-	while (read(alive, &byte, 1) < 0 && errno == EINTR)
+	if (!mkdtemp(made->folder))
+		made->error = errno;
+	(void)send(parent, made, sizeof *made, 0);
+	if (made->error)
+		_exit(0);
+	while (recv(parent, &byte, 1, 0) < 0 && errno == EINTR)
 		;
 	/* The compositor ends at the same time, and may be about to make its files. */
-	for (int i = 0; i < 100 && !remove_folder(path); i++)
+	for (int i = 0; i < 100 && !remove_folder(made->folder); i++)
 		nanosleep(&step, NULL);
 	_exit(0);
 }
@@ -56,30 +71,43 @@ static void sweep(const char *path, int alive)
 static int make_folder(struct weston *w)
 {
 	const char *parent = getenv("TMPDIR");
-	char folder[sizeof w->folder];
-	int length = snprintf(folder, sizeof folder, "%s/rouse-weston-XXXXXX",
+	struct made made = {0};
+	int length = snprintf(made.folder, sizeof made.folder, "%s/rouse-weston-XXXXXX",
 	                      parent && *parent == '/' ? parent : "/tmp");
-	int pipe[2];
+	int ends[2];
+	ssize_t n;
 
-	if (length < 0 || (size_t)length + sizeof "/" SOCKET > sizeof folder) {
+	if (length < 0 || (size_t)length + sizeof "/" SOCKET > sizeof made.folder) {
 		errno = ENAMETOOLONG;
 		return -1;
 	}
-	if (!mkdtemp(folder))
-		return -1;
-	memcpy(w->folder, folder, sizeof folder);
-	w->address.sun_family = AF_UNIX;
-	snprintf(w->address.sun_path, sizeof w->address.sun_path, "%.*s/" SOCKET, length, folder);
-	if (pipe2(pipe, O_CLOEXEC) < 0)
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
 		return -1;
 	w->sweeper = fork();
 	if (w->sweeper == 0) {
-		close(pipe[1]);
-		sweep(w->folder, pipe[0]);
+		close(ends[0]);
+		sweep(&made, ends[1]);
 	}
-	close(pipe[0]);
-	w->alive = pipe[1];
-	return w->sweeper > 0 ? 0 : -1;
+	close(ends[1]);
+	w->alive = ends[0];
+	if (w->sweeper < 0) {
+		close(w->alive);
+		return -1;
+	}
+	do
+		n = recv(w->alive, &made, sizeof made, 0);
+	while (n < 0 && errno == EINTR);
+	if (n != sizeof made)
+		made.error = n < 0 ? errno : ECHILD;
+	if (made.error) {
+		errno = made.error;
+		return -1;
+	}
+	memcpy(w->folder, made.folder, sizeof made.folder);
+	w->address.sun_family = AF_UNIX;
+	snprintf(w->address.sun_path, sizeof w->address.sun_path, "%.*s/" SOCKET, length,
+	         made.folder);
+	return 0;
 }
 
 /* Headless, it takes 16 ms from a frame to the end of it, and only then it waits for the next one:
@@ -133,7 +161,7 @@ int weston_start(struct weston *w)
 	char *const argv[] = {"weston", config, backend, socket, bright, NULL};
 	size_t option = strlen(config);
 
-	*w = (struct weston){.alive = -1};
+	*w = (struct weston){0};
 	if (make_folder(w) < 0 || write_config(w, config + option, sizeof config - option) < 0)
 		tool_complain("no folder for weston: %s", strerror(errno));
 	else if (server_start(&w->server, "weston", "weston", argv, set_environment, w) == 0) {
@@ -147,15 +175,14 @@ int weston_start(struct weston *w)
 
 void weston_stop(struct weston *w)
 {
-	if (!w->folder[0])
-		return;
 	server_stop(&w->server);
-	if (w->alive >= 0)
+	if (w->sweeper > 0) {
 		close(w->alive);
-	if (w->sweeper > 0)
 		while (waitpid(w->sweeper, NULL, 0) < 0 && errno == EINTR)
 			;
-	remove_folder(w->folder);
+	}
+	if (w->folder[0])
+		remove_folder(w->folder);
 	*w = (struct weston){0};
 }
 

@@ -25,6 +25,14 @@ from cli import PATIENCE, Case, environment, preloading, wait_for
 LATE = None
 
 
+def traced(case):
+    """Skips where nothing can be."""
+    probe = subprocess.run(["strace", "-o", "/dev/null", "true"], check=False,
+                           capture_output=True) if shutil.which("strace") else None
+    if probe is None or probe.returncode:
+        case.skipTest("strace cannot trace here")
+
+
 def processes():
     for path in glob.glob("/proc/[0-9]*"):
         try:
@@ -149,6 +157,15 @@ class Wayland(Log, Case):
             time.sleep(delay)
             process.send_signal(signal.SIGINT if delay == 0.03 else signal.SIGKILL)
             process.communicate(timeout=PATIENCE)
+            self.check_gone()
+
+    def test_killed_as_the_folder_is_made(self):
+        traced(self)
+        for call in ("mkdir", "fork,clone,clone3", "recvfrom"):
+            kill = f"inject={call}:signal=SIGKILL:when=1"
+            subprocess.run(["strace", "-qq", "-o", "/dev/null", "-e", kill, bench.ROUSE, "bench",
+                            "--on", "wayland", "--mech", "rouse-wake", "--for", "1"], env=self.env,
+                           check=False, capture_output=True, timeout=PATIENCE)
             self.check_gone()
 
     def test_compositor_killed_during_the_run(self):
@@ -281,11 +298,8 @@ def calls_of(lines, thread):
 class Calls(Case):
     def test_a_wake_costs_two_system_calls(self):
         """The write and the wait, beside a window that draws."""
+        traced(self)
         trace = self.path("trace")
-        probe = subprocess.run(["strace", "-o", trace, "true"], check=False,
-                               capture_output=True) if shutil.which("strace") else None
-        if probe is None or probe.returncode:
-            self.skipTest("strace cannot trace here")
         done = subprocess.run(
             ["strace", "-f", "-qq", "-o", trace, bench.ROUSE, "bench", "--on", "wayland", "--mech",
              "rouse-wake", "--rate", "100", "--for", "2"],
