@@ -39,7 +39,7 @@ int rouse_loop_after_fork(rouse_loop *loop)
 
 	if (!loop)
 		return ROUSE_EINVAL;
-	if (loop->remote->owner != rouse__this_thread)
+	if (loop->remote->owner != *ROUSE__MINE(rouse__this_thread))
 		return ROUSE_EWRONGTHREAD;
 	if (!rouse__remote_forked(loop->remote))
 		return 0;

@@ -59,13 +59,15 @@ static void close_queue(rouse_loop *loop)
 
 /* ---- The owner's end ----------------------------------------------------------- */
 
-static _Thread_local struct rouse__list of_this_thread;
+static ROUSE__LOCAL struct rouse__list of_this_thread;
 /* Their memory stays, and is not lost: under the process's lock. */
 static rouse_loop *abandoned;
 
 int rouse__thread_has_loops(void)
 {
-	return of_this_thread.next && !rouse__list_empty(&of_this_thread);
+	const struct rouse__list *loops = ROUSE__MINE(of_this_thread);
+
+	return loops->next && !rouse__list_empty(loops);
 }
 
 /* What others wait for, and what they would still hand over, ends with the thread. */
@@ -89,22 +91,25 @@ static void abandon(rouse_loop *loop)
 /* In the last round, so that other destructors find the loops as they were. */
 static void thread_ends(int last)
 {
+	struct rouse__list *loops = ROUSE__MINE(of_this_thread);
+
 	if (!last)
 		return;
-	while (!rouse__list_empty(&of_this_thread))
-		abandon(ROUSE__CONTAINER(of_this_thread.next, rouse_loop, of_thread));
+	while (!rouse__list_empty(loops))
+		abandon(ROUSE__CONTAINER(loops->next, rouse_loop, of_thread));
 	rouse__calls_abandon();
 }
 
 static int own(rouse_loop *loop)
 {
+	struct rouse__list *loops = ROUSE__MINE(of_this_thread);
 	int error = rouse__at_thread_end(ROUSE__LOOPS_END, thread_ends);
 
 	if (error)
 		return error;
-	if (!of_this_thread.next)
-		rouse__list_init(&of_this_thread);
-	rouse__list_append(&of_this_thread, &loop->of_thread);
+	if (!loops->next)
+		rouse__list_init(loops);
+	rouse__list_append(loops, &loop->of_thread);
 	return 0;
 }
 

@@ -158,7 +158,7 @@ int rouse_waker_close(rouse_waker *waker)
 		return ROUSE_EINVAL;
 	if (rouse__remote_forked(waker->remote))
 		return ROUSE_EFORKED;
-	if (waker->remote->owner != rouse__this_thread)
+	if (waker->remote->owner != *ROUSE__MINE(rouse__this_thread))
 		return ROUSE_EWRONGTHREAD;
 	atomic_fetch_or_explicit(&waker->state, CLOSED, memory_order_acq_rel);
 	unlist(waker);

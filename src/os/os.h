@@ -2,6 +2,8 @@
 #ifndef ROUSE_OS_OS_H
 #define ROUSE_OS_OS_H
 
+#include "os/local.h"
+
 #include <rouse/rouse.h>
 
 #include <stdatomic.h>
@@ -23,11 +25,18 @@ rouse_ns rouse__clock(void);
 
 /* The number of this process among itself and its forefathers.  0: a process that never asked
  * for its number, a forked child for one. */
+#ifdef _WIN32
+static inline uint64_t rouse__process(void)
+{
+	return 1;
+}
+#else
 extern _Atomic uint64_t *rouse__process_word ROUSE__OURS;
 static inline uint64_t rouse__process(void)
 {
 	return atomic_load_explicit(rouse__process_word, memory_order_relaxed);
 }
+#endif
 int rouse__process_number(uint64_t *ret_number);
 
 /* One lock for the process, for rare things: held for a few steps, never over a callback.  In a
@@ -38,7 +47,7 @@ void rouse__unlock(void);
 /* Unique in the process and never reused, unlike a thread's id.  Never 0. */
 uint64_t rouse__thread_serial(void);
 /* The same, or 0: a thread that never asked for its own, and so owns nothing. */
-extern _Thread_local uint64_t rouse__this_thread ROUSE__OURS ROUSE__TLS;
+extern ROUSE__LOCAL uint64_t rouse__this_thread ROUSE__OURS ROUSE__TLS;
 
 /*
  * Call `fn` on this thread as it ends, in each round of thread-specific destructors but the very
@@ -71,15 +80,27 @@ void rouse__signal_give_back(int signo, const void *arg);
 /* In a forked child: what was inherited is this process's, and a signal that came since counts. */
 void rouse__signal_inherit(int signo, void *arg);
 
-/* Children.  A pidfd, or -1 with errno set. */
-int rouse__pidfd_open(rouse_process process);
-/* 0, or an errno: it is no child of this process. */
+/* Children. */
+/* 0, or an errno: it is no child of this process.  On Windows: no process, by its handle. */
 int rouse__child_check(rouse_process process);
 /* 1: it has ended, and was waited for, by this or by someone else; 0: not yet. */
+#ifdef _WIN32
+int rouse__child_ended(rouse_process process, rouse_exit *how);
+#else
+/* A pidfd, or -1 with errno set. */
+int rouse__pidfd_open(rouse_process process);
 int rouse__child_ended(rouse_process process, int pidfd, rouse_exit *how);
+#endif
 
-/* Keeps errno for rouse_os_error() and says ROUSE_EOS; ENOMEM becomes ROUSE_ENOMEM. */
+/* Keeps an errno, or on Windows what GetLastError() says, for rouse_os_error() and says ROUSE_EOS;
+ * ENOMEM becomes ROUSE_ENOMEM. */
 int rouse__os_failed(int os_error);
+
+/* What the system says of a descriptor that is closed. */
+#ifdef _WIN32
+#define ROUSE__NO_DESCRIPTOR 6 /* ERROR_INVALID_HANDLE */
+#else
+#define ROUSE__NO_DESCRIPTOR EBADF
 
 /*
  * Take over a descriptor that was just made: close-on-exec already, and moved above 2, so that
@@ -92,12 +113,27 @@ void rouse__fd_close(int fd);
 /* Let the number `fd` name what `by` names, and close `by`, also on failure.  0, or an errno. */
 int rouse__fd_replace(int fd, int by);
 
+#endif
+
 /* A gate opens once; a thread waits until it has.  Lives on the waiting thread's stack. */
 struct rouse__gate;
 void rouse__gate_open(struct rouse__gate *gate);
 void rouse__gate_wait(struct rouse__gate *gate);
 
-#ifndef _WIN32
+#ifdef _WIN32
+/* A lock and a condition, in the system's form for both, of which the headers are large. */
+struct rouse__gate {
+	void *lock, *opened;
+	int open;
+};
+#define ROUSE__GATE_CLOSED                                                                         \
+	{                                                                                          \
+		NULL, NULL, 0                                                                      \
+	}
+
+/* Whoever is called by the system some day must be there: let the module be so.  0: it cannot. */
+int rouse__stay_loaded(void);
+#else
 #include <pthread.h>
 #include <time.h>
 

@@ -135,7 +135,7 @@ void rouse__pool_free_some(struct rouse__pool_thread *t)
 
 void rouse_pool_trim(void)
 {
-	struct rouse__pool_thread *t = rouse__pool_top_1.thread;
+	struct rouse__pool_thread *t = ROUSE__MINE(rouse__pool_top_1)->thread;
 
 	if (t)
 		rouse__pool_free_chunks(t, 0);

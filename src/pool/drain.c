@@ -163,7 +163,7 @@ __attribute__((noinline)) static int pop_rest(struct rouse__pool_thread *t, uint
 /* The newest pool's boundary, in this chunk, if it is that of this token and of no special kind. */
 static inline entry *simple_one(struct rouse__pool_thread *t, uint64_t token)
 {
-	struct rouse__pool_top *top = &rouse__pool_top_1;
+	struct rouse__pool_top *top = ROUSE__MINE(rouse__pool_top_1);
 	entry *at = top->newest, *low = t->chunk->entries;
 
 	if ((uintptr_t)at - (uintptr_t)low >= (uintptr_t)top->cur - (uintptr_t)low ||
@@ -180,7 +180,7 @@ static inline entry *simple_one(struct rouse__pool_thread *t, uint64_t token)
 __attribute__((always_inline)) static inline int pop_simply(struct rouse__pool_thread *t,
                                                             uint64_t token, int *ret_result)
 {
-	struct rouse__pool_top *top = &rouse__pool_top_1;
+	struct rouse__pool_top *top = ROUSE__MINE(rouse__pool_top_1);
 	entry *e = top->cur, *boundary = simple_one(t, token);
 	uint64_t moves = t->moves;
 	size_t live;
@@ -233,7 +233,7 @@ __attribute__((noinline)) static int pop_far(struct rouse__pool_thread *t, uint6
 
 __attribute__((noinline)) static int pop_full(uint64_t token)
 {
-	struct rouse__pool_top *top = &rouse__pool_top_1;
+	struct rouse__pool_top *top = ROUSE__MINE(rouse__pool_top_1);
 	struct rouse__pool_thread *t = top->thread;
 	int skipped = 0;
 
@@ -246,7 +246,7 @@ __attribute__((noinline)) static int pop_full(uint64_t token)
 
 int rouse_pool_pop(rouse_pool pool)
 {
-	struct rouse__pool_top *top = &rouse__pool_top_1;
+	struct rouse__pool_top *top = ROUSE__MINE(rouse__pool_top_1);
 	entry *last = top->cur - 1;
 
 	if (last->release != ROUSE__POOL_OPEN || last->of.token != pool.token)
@@ -257,7 +257,7 @@ int rouse_pool_pop(rouse_pool pool)
 
 size_t rouse_pool_drain_some(size_t max)
 {
-	struct rouse__pool_thread *t = rouse__pool_top_1.thread;
+	struct rouse__pool_thread *t = ROUSE__MINE(rouse__pool_top_1)->thread;
 	struct drain d = {.most = max};
 	size_t live, pools;
 	uintptr_t before;
@@ -283,7 +283,7 @@ size_t rouse_pool_drain_some(size_t max)
 
 void rouse__pool_end(rouse_pool pool)
 {
-	struct rouse__pool_thread *t = rouse__pool_top_1.thread;
+	struct rouse__pool_thread *t = ROUSE__MINE(rouse__pool_top_1)->thread;
 	struct drain d = {.token = pool.token};
 	size_t live, pools;
 	int unused;
@@ -346,7 +346,7 @@ size_t rouse__pool_drain_all(struct rouse__pool_thread *t, size_t most)
 
 size_t rouse_pool_drain_thread(void)
 {
-	struct rouse__pool_thread *t = rouse__pool_top_1.thread;
+	struct rouse__pool_thread *t = ROUSE__MINE(rouse__pool_top_1)->thread;
 	size_t released = 0;
 
 	if (!t)

@@ -53,7 +53,7 @@ static uint64_t live_of(const struct rouse__pool_thread *t)
 {
 	uint64_t live = 0;
 
-	if (t != rouse__pool_top_1.thread)
+	if (t != ROUSE__MINE(rouse__pool_top_1)->thread)
 		return counted(&t->live);
 	each_live(t, count_live, &live);
 	return live;
@@ -77,7 +77,7 @@ static int hand_out(rouse_pool_stats *to, rouse_pool_stats *from)
 
 int rouse_pool_stats_thread(rouse_pool_stats *stats)
 {
-	const struct rouse__pool_thread *t = rouse__pool_top_1.thread;
+	const struct rouse__pool_thread *t = ROUSE__MINE(rouse__pool_top_1)->thread;
 	rouse_pool_stats now = {0};
 	int error = check(stats);
 
@@ -158,7 +158,7 @@ int rouse_pool_walk(void (*group)(rouse_release_fn release, size_t live, void *c
 
 	if (!group)
 		return ROUSE_EINVAL;
-	each_live(rouse__pool_top_1.thread, tally, &all);
+	each_live(ROUSE__MINE(rouse__pool_top_1)->thread, tally, &all);
 	if (all.used)
 		qsort(all.groups, all.used, sizeof *all.groups, most_first);
 	for (size_t i = 0; !all.failed && i < all.used; i++)

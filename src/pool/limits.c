@@ -48,7 +48,7 @@ void rouse__pool_watch(struct rouse__pool_thread *t)
 
 void rouse__pool_watch_here(void)
 {
-	struct rouse__pool_thread *t = rouse__pool_top_1.thread;
+	struct rouse__pool_thread *t = ROUSE__MINE(rouse__pool_top_1)->thread;
 
 	if (!t)
 		return;

@@ -11,10 +11,10 @@
 #include <rouse/pool.h>
 
 /* Who inlines it elsewhere may reach it in another way. */
-#ifdef ROUSE_POOL_CALLS
-extern _Thread_local struct rouse__pool_top rouse__pool_top_1 ROUSE__OURS ROUSE__TLS;
+#if defined(ROUSE_POOL_CALLS) || defined(_WIN32)
+extern ROUSE__LOCAL struct rouse__pool_top rouse__pool_top_1 ROUSE__OURS ROUSE__TLS;
 #else
-ROUSE_API extern _Thread_local struct rouse__pool_top rouse__pool_top_1 ROUSE__TLS;
+ROUSE_API extern ROUSE__LOCAL struct rouse__pool_top rouse__pool_top_1 ROUSE__TLS;
 #endif
 
 /* What all threads have to look for. */
@@ -35,7 +35,7 @@ void rouse__pool_watch_here(void);
 /* All zero: no memory, and nothing to end. */
 static inline rouse_pool rouse__pool_begin(void)
 {
-	struct rouse__pool_top *top = &rouse__pool_top_1;
+	struct rouse__pool_top *top = ROUSE__MINE(rouse__pool_top_1);
 
 	/* Nothing else may ever come by where only theirs are used. */
 	if (__builtin_expect(rouse__pool_is_bridged(), 0))
@@ -48,7 +48,7 @@ static inline rouse_pool rouse__pool_begin(void)
 /* 1: nothing was in it, and it is ended; 0: that is to be done by rouse__pool_end(). */
 static inline int rouse__pool_end_empty(rouse_pool pool)
 {
-	struct rouse__pool_top *top = &rouse__pool_top_1;
+	struct rouse__pool_top *top = ROUSE__MINE(rouse__pool_top_1);
 	struct rouse__pool_entry *last = top->cur - 1;
 
 	if (!top->thread) {

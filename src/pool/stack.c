@@ -51,7 +51,7 @@ NOINLINE static rouse_pool push_slowly(void)
 
 rouse_pool rouse_pool_push(void)
 {
-	struct rouse__pool_top *top = &rouse__pool_top_1;
+	struct rouse__pool_top *top = ROUSE__MINE(rouse__pool_top_1);
 	rouse_pool pool;
 
 	if (top->cur == top->end)
@@ -91,7 +91,7 @@ NOINLINE static void *add_slowly(void *object, rouse_release_fn release, void *c
 
 void *rouse_autorelease(void *object, rouse_release_fn release)
 {
-	struct rouse__pool_top *top = &rouse__pool_top_1;
+	struct rouse__pool_top *top = ROUSE__MINE(rouse__pool_top_1);
 
 	if (top->cur == top->end || top->cur == top->floor)
 		return add_slowly(object, release, __builtin_return_address(0));

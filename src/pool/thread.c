@@ -12,9 +12,9 @@ static entry nothing[1];
 		nothing + 1, nothing + 1, nothing + 1, nothing, 0, NULL                            \
 	}
 
-_Thread_local struct rouse__pool_top rouse__pool_top_1 = UNUSED;
+ROUSE__LOCAL struct rouse__pool_top rouse__pool_top_1 = UNUSED;
 
-static _Thread_local unsigned char over; /* past the last round of this thread's end */
+static ROUSE__LOCAL unsigned char over; /* past the last round of this thread's end */
 
 static _Atomic(struct rouse__pool_thread *) threads;
 static _Atomic uint64_t stranded;
@@ -79,7 +79,7 @@ static void ending(int last);
 
 static int begin(struct rouse__pool_thread *t)
 {
-	struct rouse__pool_top *top = &rouse__pool_top_1;
+	struct rouse__pool_top *top = ROUSE__MINE(rouse__pool_top_1);
 	uint64_t lazy = top->serial;
 
 	if (rouse__at_thread_end(ROUSE__POOLS_END, ending))
@@ -104,9 +104,9 @@ static int begin(struct rouse__pool_thread *t)
 
 struct rouse__pool_thread *rouse__pool_thread(void)
 {
-	struct rouse__pool_thread *t = rouse__pool_top_1.thread;
+	struct rouse__pool_thread *t = ROUSE__MINE(rouse__pool_top_1)->thread;
 
-	if (t || over)
+	if (t || *ROUSE__MINE(over))
 		return t;
 	t = adopt();
 	if (!t)
@@ -122,9 +122,9 @@ struct rouse__pool_thread *rouse__pool_thread(void)
 
 int rouse__pool_strand(void)
 {
-	if (over)
+	if (*ROUSE__MINE(over))
 		atomic_fetch_add_explicit(&stranded, 1, memory_order_relaxed);
-	return over;
+	return *ROUSE__MINE(over);
 }
 
 uint64_t rouse__pool_stranded(void)
@@ -143,7 +143,7 @@ static void leave(struct rouse__pool_thread *t)
 	if (peak > counted(&t->peak_before))
 		set(&t->peak_before, peak);
 	set(&t->peak, 0);
-	over = 1;
+	*ROUSE__MINE(over) = 1;
 	give_back(t);
 }
 
@@ -151,7 +151,7 @@ static void leave(struct rouse__pool_thread *t)
  * is drained in the next, and after the last nobody comes any more. */
 static void ending(int last)
 {
-	struct rouse__pool_thread *t = rouse__pool_top_1.thread;
+	struct rouse__pool_thread *t = ROUSE__MINE(rouse__pool_top_1)->thread;
 
 	t->own_drain = 1;
 	rouse__bridge_leave(t);
