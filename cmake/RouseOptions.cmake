@@ -24,7 +24,8 @@ endif()
 
 find_package(Threads REQUIRED)
 find_package(PkgConfig QUIET)
-if(PkgConfig_FOUND)
+# What pkg-config finds here when another system is built for is this one's.
+if(PkgConfig_FOUND AND NOT WIN32)
   pkg_check_modules(X11 IMPORTED_TARGET x11>=1.7 x11-xcb xcb>=1.14)
   pkg_check_modules(XCB IMPORTED_TARGET xcb>=1.14)
   pkg_check_modules(WAYLAND IMPORTED_TARGET wayland-client>=1.20)

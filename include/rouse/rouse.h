@@ -93,7 +93,8 @@ typedef struct rouse_source {
 
 /**
  * Nanoseconds, monotonic.  On Linux and the BSDs the clock stands still while the machine is
- * suspended (CLOCK_MONOTONIC): a timer of ten minutes fires after ten minutes of being awake.
+ * suspended (CLOCK_MONOTONIC): a timer of ten minutes fires after ten minutes of being awake.  On
+ * Windows (QueryPerformanceCounter()) it goes on.
  */
 typedef uint64_t rouse_ns;
 #define ROUSE_NEVER UINT64_MAX
@@ -155,6 +156,10 @@ typedef void (*rouse_fd_fn)(rouse_loop *loop, rouse_source self, rouse_fd fd, un
 typedef void (*rouse_timer_fn)(rouse_loop *loop, rouse_source self, rouse_ns deadline, void *data);
 typedef void (*rouse_signal_fn)(rouse_loop *loop, rouse_source self, int signo, void *data);
 
+/** `events`: ROUSE_READABLE, or ROUSE_FDERROR where the handle turned out to be closed. */
+typedef void (*rouse_handle_fn)(rouse_loop *loop, rouse_source self, void *handle, unsigned events,
+                                void *data);
+
 /** How a child process ended. */
 typedef struct rouse_exit {
 	uint32_t code; /**< What it returned: 8 bits on POSIX, 32 on Windows. */
@@ -198,7 +203,8 @@ enum rouse_pool_policy {
  */
 typedef struct rouse_loop_options {
 	size_t size;
-	const char *poller; /**< "epoll", "poll" or "null" (null.h); NULL: the best here. */
+	const char
+	        *poller; /**< "epoll", "poll", "win32" or "null" (null.h); NULL: the best here. */
 	const rouse_allocator *allocator; /**< NULL: malloc and free.  Copied; ctx outlives all. */
 	unsigned max_batch; /**< Callbacks of one kind between two waits, at most 65536; 0:
 	                         ROUSE_DEFAULT_BATCH. */
@@ -559,6 +565,24 @@ ROUSE_API ROUSE_MUST_USE int rouse_timer_set(rouse_loop *loop, rouse_source sour
                                              rouse_ns deadline, rouse_ns period, rouse_ns slack);
 
 /**
+ * Watch a waitable HANDLE (Windows): an event, a semaphore, a waitable timer, a process, a thread.
+ * There may be any number of them.  `fn` runs while it is signalled, once a turn; where a wait uses
+ * the signal up (an auto-reset event, a semaphore), once for each that was.  What was used up and
+ * not told yet is gone with the source.  A mutex is refused, because the thread that waits for it
+ * would own it, and so are files and pipes, which are always signalled.
+ *
+ * @param handle     Borrowed: it must stay open until removed.  The loop waits for a duplicate
+ *                   of it, so one that is closed all the same disturbs nobody else.
+ * @param ret_source May be NULL: the source lives as long as the loop.
+ * @return 0; ROUSE_EINVAL, ROUSE_ENOMEM, ROUSE_ENOTSUP (one of those, or not on Windows, or the
+ *         poller is "null"), ROUSE_EWRONGTHREAD, ROUSE_EOS (a handle that is closed, or may not be
+ *         waited for); ROUSE_ECLOSED while the loop is being destroyed.
+ * @since 0.1
+ */
+ROUSE_API ROUSE_MUST_USE int rouse_handle_add(rouse_loop *loop, void *handle, rouse_handle_fn fn,
+                                              void *data, rouse_source *ret_source);
+
+/**
  * Watch a signal.  Its disposition is taken until the source is removed, and then put back
  * unless someone else has changed it meanwhile; a process watches a signal through one source
  * of one loop.  The handler only records and wakes: `fn` runs on the loop's thread, after the
@@ -569,9 +593,11 @@ ROUSE_API ROUSE_MUST_USE int rouse_timer_set(rouse_loop *loop, rouse_source sour
  * Faults of the running instruction (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS) and
  * SIGABRT cannot be put off and are refused, as are SIGKILL and SIGSTOP.
  *
+ * On Windows SIGINT is the console's Ctrl-C, SIGBREAK its Ctrl-Break, and the rest ROUSE_ENOTSUP.
+ *
  * @param ret_source May be NULL: the source lives as long as the loop.
- * @return 0; ROUSE_EINVAL, ROUSE_ENOMEM, ROUSE_EEXIST (watched already, by any loop),
- *         ROUSE_EWRONGTHREAD, ROUSE_EOS; ROUSE_ECLOSED while the loop is being destroyed.
+ * @return 0; ROUSE_EINVAL, ROUSE_ENOMEM, ROUSE_ENOTSUP, ROUSE_EEXIST (watched already, by any
+ * loop), ROUSE_EWRONGTHREAD, ROUSE_EOS; ROUSE_ECLOSED while the loop is being destroyed.
  * @since 0.1
  */
 ROUSE_API ROUSE_MUST_USE int rouse_signal_add(rouse_loop *loop, int signo, rouse_signal_fn fn,
@@ -585,6 +611,8 @@ ROUSE_API ROUSE_MUST_USE int rouse_signal_add(rouse_loop *loop, int signo, rouse
  * Where the system has no pidfds (Linux before 5.3) the loop watches SIGCHLD while it has
  * children: rouse_signal_add()'s rule of one loop for one signal holds for that too, and children
  * have a max_batch of their own.
+ *
+ * On Windows this takes a process's handle, borrowed as by rouse_handle_add(), of any process.
  *
  * @param ret_source May be NULL.
  * @return 0; ROUSE_EINVAL, ROUSE_ENOMEM, ROUSE_ENOTSUP (the poller watches no descriptors: "null"),
@@ -657,7 +685,8 @@ enum rouse_caps {
 	ROUSE_CAP_POLLABLE = 1u << 2,         /**< rouse_loop_fd() works. */
 	ROUSE_CAP_SIGNAL = 1u << 3,           /**< rouse_signal_add() works. */
 	ROUSE_CAP_CHILD = 1u << 4,            /**< rouse_child_add() works. */
-	ROUSE_CAP_POOL = 1u << 5              /**< Callbacks have an autorelease pool. */
+	ROUSE_CAP_POOL = 1u << 5,             /**< Callbacks have an autorelease pool. */
+	ROUSE_CAP_HANDLE = 1u << 6            /**< rouse_handle_add() works. */
 };
 
 /** Counters since creation; `size` as in rouse_loop_options, set before the call. */

@@ -8,14 +8,25 @@
 #ifndef ROUSE_CORE_DOORBELL_H
 #define ROUSE_CORE_DOORBELL_H
 
+#include <rouse/rouse.h>
+
+#ifdef _WIN32
+typedef struct rouse__bell *rouse__doorbell; /* core/host.h */
+#else
+typedef int rouse__doorbell;
+#endif
+
 /* 0, or a ROUSE_E*. */
-int rouse__doorbell_open(int *ret_fd);
-void rouse__doorbell_close(int fd);
-/* Another one in its place, by the same number: whoever holds the old one keeps it. */
-int rouse__doorbell_replace(int fd);
+int rouse__doorbell_open(const rouse_allocator *allocator, rouse__doorbell *ret_bell);
+void rouse__doorbell_close(const rouse_allocator *allocator, rouse__doorbell bell);
+/* Another one in its place, by the same name: whoever holds the old one keeps it. */
+int rouse__doorbell_replace(rouse__doorbell bell);
 /* Any thread, signal handlers too; preserves errno.  0, or the errno of a broken doorbell. */
-int rouse__doorbell_ring(int fd);
-/* Make it unreadable again. */
-void rouse__doorbell_absorb(int fd);
+int rouse__doorbell_ring(rouse__doorbell bell);
+/* Take a ring back, or note that it was heard. */
+void rouse__doorbell_absorb(rouse__doorbell bell);
+/* For a poller that waits for nothing else: until it is rung, or not at all; and absorb that.
+ * 1: it was rung; 0: it was not, or this ended early; or a ROUSE_E*. */
+int rouse__doorbell_wait(rouse__doorbell bell, int block);
 
 #endif

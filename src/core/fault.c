@@ -4,6 +4,10 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
+#ifdef _WIN32
+#include <windows.h>
+#endif
+
 typedef void pause_fn(enum rouse__point point, void *data);
 
 static _Atomic(pause_fn *) pause_at;
@@ -66,5 +70,8 @@ int rouse__fault_fails(enum rouse__call call)
 	    !count_down(&calls[call].times))
 		return 0;
 	errno = atomic_load(&calls[call].os_error);
+#ifdef _WIN32
+	SetLastError((DWORD)errno);
+#endif
 	return 1;
 }

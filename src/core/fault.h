@@ -34,6 +34,12 @@ enum rouse__call {
 	ROUSE__TIMERFD_SETTIME,
 	ROUSE__POLL,
 	ROUSE__PIDFD,
+	ROUSE__PORT,
+	ROUSE__PORT_WAIT,
+	ROUSE__WAIT,
+	ROUSE__TIMER,
+	ROUSE__AFD_OPEN,
+	ROUSE__AFD_POLL,
 	ROUSE__CALLS
 };
 
@@ -44,15 +50,18 @@ unsigned rouse__fault_count(enum rouse__call call);
 void rouse__fault_reset(void);
 
 void rouse__fault_reached(enum rouse__point point);
-int rouse__fault_fails(enum rouse__call call); /* sets errno */
+int rouse__fault_fails(enum rouse__call call); /* sets errno, and GetLastError() */
 
 #define ROUSE__PAUSE(point) rouse__fault_reached(point)
 #define ROUSE__SYS(call, expr) (rouse__fault_fails(call) ? -1 : (expr))
+/* For calls that say in another way that they failed. */
+#define ROUSE__WIN(call, failed, expr) (rouse__fault_fails(call) ? (failed) : (expr))
 
 #else
 
 #define ROUSE__PAUSE(point) ((void)0)
 #define ROUSE__SYS(call, expr) (expr)
+#define ROUSE__WIN(call, failed, expr) (expr)
 
 #endif
 #endif

@@ -11,43 +11,7 @@
 
 int rouse__fd_check(rouse_fd fd, unsigned events)
 {
-	return fd < 0 || (events & ~INTERESTS) ? ROUSE_EINVAL : 0;
-}
-
-/* ---- Who owns a number ---------------------------------------------------- */
-
-static int own(rouse_loop *loop, struct rouse__watch *watch)
-{
-	size_t fd = (size_t)watch->fd;
-
-	if (fd >= loop->by_fd_count) {
-		size_t count = loop->by_fd_count ? loop->by_fd_count : 16;
-		struct rouse__watch **table;
-
-		while (count <= fd)
-			count *= 2;
-		table = rouse__grow(&loop->allocator, loop->by_fd, loop->by_fd_count, count,
-		                    sizeof(*table));
-		if (!table)
-			return ROUSE_ENOMEM;
-		for (size_t i = loop->by_fd_count; i < count; i++)
-			table[i] = NULL;
-		loop->by_fd = table;
-		loop->by_fd_count = count;
-	}
-	loop->by_fd[fd] = watch;
-	return 0;
-}
-
-static struct rouse__watch *owner(const rouse_loop *loop, rouse_fd fd)
-{
-	return (size_t)fd < loop->by_fd_count ? loop->by_fd[fd] : NULL;
-}
-
-static void disown(rouse_loop *loop, const struct rouse__watch *watch)
-{
-	if (owner(loop, watch->fd) == watch)
-		loop->by_fd[watch->fd] = NULL;
+	return (intptr_t)fd < 0 || (events & ~INTERESTS) ? ROUSE_EINVAL : 0;
 }
 
 /*
@@ -57,14 +21,14 @@ static void disown(rouse_loop *loop, const struct rouse__watch *watch)
  */
 int rouse__fd_watch(rouse_loop *loop, struct rouse__fd_source *fd)
 {
-	struct rouse__watch *known = owner(loop, fd->watch.fd);
+	struct rouse__watch *known = rouse__owner(loop, fd->watch.fd);
 	int error;
 
 	fd->watch.id = fd->source.id;
 	error = loop->ops->add(loop->poller, &fd->watch, fd->events, known);
 	if (error)
 		return error;
-	if (own(loop, &fd->watch)) {
+	if (rouse__own(loop, &fd->watch)) {
 		loop->ops->remove(loop->poller, &fd->watch);
 		return ROUSE_ENOMEM;
 	}
@@ -75,7 +39,7 @@ int rouse__fd_watch(rouse_loop *loop, struct rouse__fd_source *fd)
 
 void rouse__fd_unwatch(rouse_loop *loop, struct rouse__fd_source *fd)
 {
-	disown(loop, &fd->watch);
+	rouse__disown(loop, &fd->watch);
 	if (fd->watch.in_poller && rouse__ours(loop))
 		loop->ops->remove(loop->poller, &fd->watch);
 }
@@ -106,7 +70,7 @@ void rouse__fd_resume(rouse_loop *loop, struct rouse__source *source)
 /* The door: a poller found the descriptor closed, and its number is nobody's. */
 void rouse__fd_disown(rouse_loop *loop, struct rouse__source *source)
 {
-	disown(loop, &ROUSE__CONTAINER(source, struct rouse__fd_source, source)->watch);
+	rouse__disown(loop, &ROUSE__CONTAINER(source, struct rouse__fd_source, source)->watch);
 	rouse__count(loop->remote, fds_dropped, 1);
 }
 
@@ -177,7 +141,7 @@ int rouse_fd_set_events(rouse_loop *loop, rouse_source name, unsigned events)
 	if (rouse__fd_check(fd->watch.fd, events))
 		return ROUSE_EINVAL;
 	if (!fd->watch.in_poller)
-		return rouse__os_failed(EBADF);
+		return rouse__os_failed(ROUSE__NO_DESCRIPTOR);
 	if (!source->suspended && events != fd->watch.events) {
 		error = loop->ops->set(loop->poller, &fd->watch, events);
 		if (error)

@@ -85,6 +85,9 @@ struct rouse_loop {
 	struct rouse__slots sources;
 	struct rouse__watch **by_fd; /* who owns a number; NULL: nobody */
 	size_t by_fd_count;
+#ifdef _WIN32
+	size_t owned; /* so many of these are not NULL */
+#endif
 	struct rouse__heap timers; /* armed ones that are neither due nor running */
 	size_t timer_count;        /* all of them: the heap has room for each */
 	struct rouse__list hooks;
@@ -131,7 +134,7 @@ static inline int rouse__check_owner(const rouse_loop *loop)
 		return ROUSE_EINVAL;
 	if (rouse__remote_forked(loop->remote))
 		return ROUSE_EFORKED;
-	return loop->remote->owner == rouse__this_thread ? 0 : ROUSE_EWRONGTHREAD;
+	return loop->remote->owner == *ROUSE__MINE(rouse__this_thread) ? 0 : ROUSE_EWRONGTHREAD;
 }
 
 /* A callback may have forked, and this be the child. */
@@ -189,6 +192,11 @@ void rouse__source_remove(rouse_loop *loop, struct rouse__source *source);
 /* A turn begins: those further out are to be kept quiet. */
 void rouse__suspend_running(rouse_loop *loop);
 
+/* owners_array.c, owners_hash.c */
+int rouse__own(rouse_loop *loop, struct rouse__watch *watch);
+struct rouse__watch *rouse__owner(const rouse_loop *loop, rouse_fd fd);
+void rouse__disown(rouse_loop *loop, const struct rouse__watch *watch);
+
 /* fd.c */
 int rouse__fd_check(rouse_fd fd, unsigned events);
 void rouse__fd_suspend(rouse_loop *loop, struct rouse__source *source);
@@ -198,6 +206,9 @@ int rouse__fd_watch(rouse_loop *loop, struct rouse__fd_source *fd);
 void rouse__fd_unwatch(rouse_loop *loop, struct rouse__fd_source *fd);
 void rouse__fd_note_ready(rouse_loop *loop, struct rouse__source *source, unsigned events);
 void rouse__fd_dispatch(rouse_loop *loop);
+
+/* handle.c; only where the poller has ROUSE_CAP_HANDLE */
+int rouse__handle_watch(rouse_loop *loop, struct rouse__fd_source *fd);
 
 /* timer.c; to gather there has to be one in the heap */
 void rouse__timers_gather(rouse_loop *loop);

@@ -8,6 +8,8 @@
 #ifndef ROUSE_CORE_POLLER_H
 #define ROUSE_CORE_POLLER_H
 
+#include "core/doorbell.h"
+
 #include <rouse/rouse.h>
 
 /* One watched descriptor.  The loop owns it and keeps it at one address while it is watched. */
@@ -17,13 +19,16 @@ struct rouse__watch {
 	unsigned events; /* what the poller watches for now; 0: parked */
 	int in_poller;
 	/* The poller's own. */
-	size_t place;
+	union {
+		size_t place;
+		void *own;
+	};
 	unsigned reports;
 };
 
 struct rouse__poller_config {
 	const rouse_allocator *allocator;
-	int doorbell;       /* outlives the poller */
+	rouse__doorbell doorbell; /* outlives the poller */
 	unsigned max_batch; /* report at most this many descriptors a wait, but each in its turn */
 };
 
@@ -51,6 +56,14 @@ struct rouse__poller_ops {
 	void (*remove)(struct rouse__poller *poller, struct rouse__watch *watch);
 
 	/*
+	 * ROUSE_CAP_HANDLE: begin to watch a waitable handle, which the watch has in place of a
+	 * descriptor: readable while it is signalled, FDERROR where that can never be again.  The
+	 * others of these functions are for both.  Known by its name alone: the same one may
+	 * be watched more than once.
+	 */
+	int (*add_handle)(struct rouse__poller *poller, struct rouse__watch *watch);
+
+	/*
 	 * Wait until something is ready, the doorbell was rung, or `deadline` has passed, and
 	 * report it.  May end early with nothing.  A deadline of 0 does not block.
 	 */
@@ -70,7 +83,7 @@ struct rouse__poller_ops {
 	int is_virtual; /* its host lets time pass, and needs no descriptor to sleep on */
 };
 
-extern const struct rouse__poller_ops rouse__epoll, rouse__poll, rouse__null;
+extern const struct rouse__poller_ops rouse__epoll, rouse__poll, rouse__win32, rouse__null;
 
 /* The poller of a loop, where it is one of these: 0; ROUSE_EINVAL, ROUSE_EWRONGTHREAD. */
 int rouse__poller_of(rouse_loop *loop, const struct rouse__poller_ops *ops,

@@ -18,14 +18,6 @@ struct rouse__watch *rouse__watch_named(const rouse_loop *loop, uint64_t id)
 	return watch->in_poller ? watch : NULL;
 }
 
-struct rouse__watch *rouse__watch_from(const rouse_loop *loop, rouse_fd fd)
-{
-	for (size_t n = (size_t)fd; n < loop->by_fd_count; n++)
-		if (loop->by_fd[n] && loop->by_fd[n]->in_poller)
-			return loop->by_fd[n];
-	return NULL;
-}
-
 void rouse__ready(rouse_loop *loop, struct rouse__watch *watch, unsigned events)
 {
 	struct rouse__fd_source *fd = source_of(watch);

@@ -8,7 +8,8 @@ struct rouse__watch;
 
 /* The watch of that name, if a source still has it in the poller. */
 struct rouse__watch *rouse__watch_named(const rouse_loop *loop, uint64_t id);
-/* The first watch in the poller with this number or a larger one; NULL past the last. */
+/* The first watch in the poller with this number or a larger one; NULL past the last.  Where
+ * numbers are small ones. */
 struct rouse__watch *rouse__watch_from(const rouse_loop *loop, rouse_fd fd);
 
 /* `events` may hold more than was asked for; the door keeps what is wanted. */

@@ -1,7 +1,6 @@
 #include "core/remote.h"
 
 #include "base/alloc.h"
-#include "core/doorbell.h"
 #include "core/fault.h"
 #include "os/os.h"
 
@@ -20,7 +19,7 @@ int rouse__remote_create(const rouse_allocator *allocator, rouse_remote **ret_re
 		return ROUSE_ENOMEM;
 	error = rouse__process_number(&remote->process);
 	if (!error)
-		error = rouse__doorbell_open(&remote->doorbell);
+		error = rouse__doorbell_open(allocator, &remote->doorbell);
 	if (error) {
 		rouse__free(allocator, remote, sizeof *remote);
 		return error;
@@ -51,7 +50,7 @@ rouse_remote *rouse_remote_unref(rouse_remote *remote)
 		return NULL;
 	allocator = remote->allocator;
 	rouse__slab_finish(&remote->posts);
-	rouse__doorbell_close(remote->doorbell);
+	rouse__doorbell_close(&allocator, remote->doorbell);
 	rouse__free(&allocator, remote, sizeof *remote);
 	return NULL;
 }

@@ -27,6 +27,7 @@
 #define ROUSE_CORE_REMOTE_H
 
 #include "core/counters.h"
+#include "core/doorbell.h"
 #include "core/slab.h"
 #include "os/os.h"
 
@@ -40,7 +41,7 @@ _Static_assert(ATOMIC_LLONG_LOCK_FREE == 2 && ATOMIC_POINTER_LOCK_FREE == 2,
 struct rouse_remote {
 	_Atomic uintptr_t word;
 	atomic_size_t references;
-	int doorbell;
+	rouse__doorbell doorbell;
 	uint64_t owner;   /* the loop's thread, by serial */
 	uint64_t process; /* of its making, or of rouse_loop_after_fork() */
 	rouse_loop *loop; /* for the owner alone, while the word is not CLOSED */

@@ -3,6 +3,7 @@
 #include "os/os.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -13,25 +14,27 @@
  * C library, which then knows of no such point.
  */
 
-int rouse__doorbell_open(int *ret_fd)
+int rouse__doorbell_open(const rouse_allocator *allocator, int *ret_fd)
 {
 	int fd =
 	        rouse__fd_adopt(ROUSE__SYS(ROUSE__EVENTFD, eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)));
 
+	(void)allocator;
 	if (fd < 0)
 		return rouse__os_failed(errno);
 	*ret_fd = fd;
 	return 0;
 }
 
-void rouse__doorbell_close(int fd)
+void rouse__doorbell_close(const rouse_allocator *allocator, int fd)
 {
+	(void)allocator;
 	close(fd);
 }
 
 int rouse__doorbell_replace(int fd)
 {
-	int fresh = -1, error = rouse__doorbell_open(&fresh);
+	int fresh = -1, error = rouse__doorbell_open(NULL, &fresh);
 
 	if (error)
 		return error;
@@ -76,4 +79,16 @@ void rouse__doorbell_absorb(int fd)
 	do
 		n = ROUSE__SYS(ROUSE__ABSORB, syscall(SYS_read, fd, &count, sizeof count));
 	while (n < 0 && errno == EINTR);
+}
+
+int rouse__doorbell_wait(int fd, int block)
+{
+	struct pollfd bell = {.fd = fd, .events = POLLIN};
+	int rung = ROUSE__SYS(ROUSE__POLL, poll(&bell, 1, block ? -1 : 0));
+
+	if (rung < 0)
+		return errno == EINTR ? 0 : rouse__os_failed(errno);
+	if (rung)
+		rouse__doorbell_absorb(fd);
+	return rung;
 }

@@ -1,15 +1,11 @@
 /* null: a virtual clock and scripted descriptors; the doorbell is real. */
 #include "base/alloc.h"
 #include "core/doorbell.h"
-#include "core/fault.h"
 #include "core/poller.h"
 #include "core/ready.h"
-#include "os/os.h"
 
 #include <rouse/null.h>
 
-#include <errno.h>
-#include <poll.h>
 #include <string.h>
 
 struct change {
@@ -20,7 +16,7 @@ struct change {
 
 struct rouse__poller {
 	const rouse_allocator *allocator;
-	int doorbell;
+	rouse__doorbell doorbell;
 	unsigned max_batch;
 	rouse_ns clock;
 	struct change *script; /* to come, earliest first */
@@ -118,7 +114,7 @@ int rouse_null_script(rouse_loop *loop, rouse_ns at, rouse_fd fd, unsigned event
 
 	if (error)
 		return error;
-	if (fd < 0 || fd > ROUSE_NULL_MAX_FD || (events & ~all))
+	if ((intptr_t)fd < 0 || fd > ROUSE_NULL_MAX_FD || (events & ~all))
 		return ROUSE_EINVAL;
 	if (at <= p->clock) {
 		p->ready[fd] = (unsigned char)events;
@@ -191,17 +187,12 @@ static unsigned report(struct rouse__poller *p, rouse_loop *door)
 }
 
 /* 1: rung; 0: not; negative: an error. */
-static int listen_for_ring(struct rouse__poller *p, int timeout, rouse_loop *door)
+static int listen_for_ring(struct rouse__poller *p, int block, rouse_loop *door)
 {
-	struct pollfd bell = {.fd = p->doorbell, .events = POLLIN};
-	int rung = ROUSE__SYS(ROUSE__POLL, poll(&bell, 1, timeout));
+	int rung = rouse__doorbell_wait(p->doorbell, block);
 
-	if (rung < 0)
-		return errno == EINTR ? 0 : rouse__os_failed(errno);
-	if (rung) {
-		rouse__doorbell_absorb(p->doorbell);
+	if (rung > 0)
 		rouse__ready_rung(door);
-	}
 	return rung;
 }
 
@@ -217,7 +208,7 @@ static int wait(struct rouse__poller *p, rouse_ns deadline, rouse_loop *door)
 		return 0;
 	next = p->script_count && p->script[0].at < deadline ? p->script[0].at : deadline;
 	if (next == ROUSE_NEVER) {
-		rung = listen_for_ring(p, -1, door);
+		rung = listen_for_ring(p, 1, door);
 		return rung < 0 ? rung : 0;
 	}
 	p->clock = next;

@@ -1,7 +1,12 @@
 #include "core/poller.h"
 
-static const struct rouse__poller_ops *const pollers[] = {&rouse__epoll, &rouse__poll,
-                                                          &rouse__null};
+static const struct rouse__poller_ops *const pollers[] = {
+#ifdef _WIN32
+        &rouse__win32,
+#else
+        &rouse__epoll, &rouse__poll,
+#endif
+        &rouse__null};
 
 const struct rouse__poller_ops *rouse__poller_at(unsigned index)
 {

@@ -255,6 +255,26 @@ static int setup(void **state)
 	return 0;
 }
 
+static void handles_where_there_are_none(void **state)
+{
+	(void)state;
+	EACH_POLLER(poller)
+	{
+		rouse_loop *loop = loop_on(poller, &memory);
+		rouse_source source = untouched;
+
+		refused(rouse_handle_add(loop, NULL, ignore_handle, NULL, &source));
+		refused(rouse_handle_add(loop, &source, NULL, NULL, &source));
+		if (!(rouse_loop_caps(loop) & ROUSE_CAP_HANDLE))
+			assert_int_equal(
+			        rouse_handle_add(loop, &source, ignore_handle, NULL, &source),
+			        ROUSE_ENOTSUP);
+		assert_true(source.id == untouched.id);
+		assert_int_equal(rouse_loop_destroy(loop), 0);
+		counting_check(&memory);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -262,6 +282,7 @@ int main(void)
 	        cmocka_unit_test_setup(descriptors_that_cannot_be_watched, setup),
 	        cmocka_unit_test_setup(a_descriptor_is_watched_once, setup),
 	        cmocka_unit_test_setup(f3_a_number_reused_keeps_its_own_source, setup),
+	        cmocka_unit_test_setup(handles_where_there_are_none, setup),
 	        cmocka_unit_test_setup(nothing_but_a_descriptor_has_events, setup),
 	        cmocka_unit_test_setup(l8_names_that_are_gone_touch_nothing, setup),
 	};

@@ -127,6 +127,11 @@ static int set_events(void)
 	return rouse_fd_set_events(f.loop, f.fd, 0);
 }
 
+static int add_handle(void)
+{
+	return rouse_handle_add(f.loop, &f, ignore_handle, NULL, &f.out.source);
+}
+
 static int add_timer(void)
 {
 	return rouse_timer_add(f.loop, 1, 0, 0, ignore_timer, NULL, &f.out.source);
@@ -203,6 +208,7 @@ static const struct row {
         ROW(rouse_waker_close, close_waker),
         ROW(rouse_fd_add, add_fd),
         ROW(rouse_fd_set_events, set_events),
+        ROW(rouse_handle_add, add_handle),
         ROW(rouse_timer_add, add_timer),
         ROW(rouse_timer_set, set_timer),
         ROW(rouse_signal_add, add_signal),

@@ -1,9 +1,14 @@
 #include "unit.h"
 
-#include <dirent.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+
+#ifdef _WIN32
+#include <windows.h>
+#else
+#include <dirent.h>
+#endif
 
 /* In front of each block. */
 union header {
@@ -81,6 +86,15 @@ int has_descriptors(const rouse_loop *loop)
 	return (rouse_loop_caps(loop) & ROUSE_CAP_FD) != 0;
 }
 
+#ifdef _WIN32
+unsigned open_descriptors(void)
+{
+	DWORD count = 0;
+
+	assert_true(GetProcessHandleCount(GetCurrentProcess(), &count));
+	return count;
+}
+#else
 unsigned open_descriptors(void)
 {
 	DIR *dir = opendir("/proc/self/fd");
@@ -92,6 +106,7 @@ unsigned open_descriptors(void)
 	closedir(dir);
 	return count;
 }
+#endif
 
 struct errand {
 	void (*fn)(void *data);
@@ -124,6 +139,15 @@ void ignore_fd(rouse_loop *loop, rouse_source self, rouse_fd fd, unsigned events
 	(void)data;
 }
 
+void ignore_handle(rouse_loop *loop, rouse_source self, void *handle, unsigned events, void *data)
+{
+	(void)loop;
+	(void)self;
+	(void)handle;
+	(void)events;
+	(void)data;
+}
+
 void ignore_timer(rouse_loop *loop, rouse_source self, rouse_ns deadline, void *data)
 {
 	(void)loop;
@@ -143,8 +167,8 @@ void count_cancel(void *data)
 	++*(int *)data;
 }
 
-/* On poll a host has nothing to watch, and on null it is the one who lets time pass. */
+/* On poll and win32 a host has nothing to watch, and on null it is the one who lets time pass. */
 int can_be_guest(const char *poller)
 {
-	return strcmp(poller, "poll") != 0;
+	return strcmp(poller, "poll") != 0 && strcmp(poller, "win32") != 0;
 }

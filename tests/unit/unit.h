@@ -42,6 +42,7 @@ void on_another_thread(void (*fn)(void *data), void *data);
 
 /* For sources that are never to run, or where it does not matter. */
 void ignore_fd(rouse_loop *loop, rouse_source self, rouse_fd fd, unsigned events, void *data);
+void ignore_handle(rouse_loop *loop, rouse_source self, void *handle, unsigned events, void *data);
 void ignore_timer(rouse_loop *loop, rouse_source self, rouse_ns deadline, void *data);
 /* These count into an int. */
 void count_call(rouse_loop *loop, void *data);

@@ -1,0 +1,179 @@
+/* win32: one completion port for sockets and the doorbell, thread-pool waits for handles. */
+#include "poller/win32.h"
+
+#include "base/alloc.h"
+#include "core/fault.h"
+#include "os/os.h"
+
+static size_t size_for(unsigned max_batch)
+{
+	return sizeof(struct rouse__poller) + max_batch * sizeof(OVERLAPPED_ENTRY);
+}
+
+static int create(const struct rouse__poller_config *config, struct rouse__poller **ret)
+{
+	struct rouse__poller *p = rouse__zalloc(config->allocator, size_for(config->max_batch));
+
+	if (!p)
+		return ROUSE_ENOMEM;
+	p->allocator = config->allocator;
+	p->bell = config->doorbell;
+	p->max_batch = config->max_batch;
+	p->armed = ROUSE_NEVER;
+	rouse__list_init(&p->ready);
+	rouse__list_init(&p->again);
+	rouse__sockets_init(p);
+	*ret = p;
+	return 0;
+}
+
+static void destroy(struct rouse__poller *p)
+{
+	rouse__handles_finish(p);
+	rouse__sockets_finish(p);
+	rouse__free(p->allocator, p, size_for(p->max_batch));
+}
+
+/* ---- Watches ------------------------------------------------------------------------ */
+
+static struct rouse__record *record_at(struct rouse__list *link)
+{
+	return ROUSE__CONTAINER(link, struct rouse__record, link);
+}
+
+static void move_to(struct rouse__list *list, struct rouse__record *record)
+{
+	rouse__list_unlink(&record->link);
+	rouse__list_append(list, &record->link);
+}
+
+void rouse__win32_seen(struct rouse__poller *p, struct rouse__record *record, unsigned events)
+{
+	record->seen |= events;
+	if (record->watch && record->watch->events)
+		move_to(&p->ready, record);
+}
+
+static int set(struct rouse__poller *p, struct rouse__watch *watch, unsigned events)
+{
+	struct rouse__record *record = watch->own;
+
+	watch->events = events;
+	if (!events)
+		rouse__list_unlink(&record->link);
+	else
+		move_to(record->seen ? &p->ready : &p->again, record);
+	return 0;
+}
+
+static void forget(struct rouse__poller *p, struct rouse__watch *watch)
+{
+	struct rouse__record *record = watch->own;
+
+	watch->in_poller = 0;
+	watch->own = NULL;
+	if (record->is_handle)
+		rouse__handles_remove(p, record);
+	else
+		rouse__sockets_remove(p, record);
+}
+
+static rouse_ns now(const struct rouse__poller *p)
+{
+	(void)p;
+	return rouse__clock();
+}
+
+/* ---- The wait ------------------------------------------------------------------------- */
+
+/* Each of them once: what is closed by now is put into `ready`. */
+static void renew(struct rouse__poller *p)
+{
+	while (!rouse__list_empty(&p->again)) {
+		struct rouse__record *record = record_at(p->again.next);
+
+		rouse__list_unlink(&record->link);
+		if (record->is_handle)
+			rouse__handles_renew(p, record);
+		else
+			rouse__sockets_renew(p, record);
+	}
+}
+
+static void report(struct rouse__poller *p, rouse_loop *door)
+{
+	for (unsigned n = 0; n < p->max_batch && !rouse__list_empty(&p->ready); n++) {
+		struct rouse__record *record = record_at(p->ready.next);
+		unsigned seen = record->seen;
+
+		record->seen = 0;
+		move_to(&p->again, record);
+		if (record->closed)
+			rouse__ready_closed(door, record->watch);
+		else
+			rouse__ready(door, record->watch, seen);
+	}
+}
+
+/* Rounded up: not to wake too early, and again.  Without a timer this is as fine as the system's
+ * tick. */
+static DWORD milliseconds(rouse_ns deadline)
+{
+	rouse_ns now = rouse__clock();
+	rouse_ns left = deadline > now ? (deadline - now + 999999u) / 1000000u : 0;
+
+	return left < INFINITE - 1 ? (DWORD)left : INFINITE - 1;
+}
+
+static DWORD timeout_for(struct rouse__poller *p, rouse_ns deadline)
+{
+	if (deadline == 0 || !rouse__list_empty(&p->ready) ||
+	    atomic_load_explicit(&p->signalled, memory_order_relaxed))
+		return 0;
+	if (deadline == ROUSE_NEVER || rouse__timer_arm(p, deadline) == 0)
+		return INFINITE;
+	return milliseconds(deadline);
+}
+
+/* 0, or a ROUSE_E*. */
+static int take(struct rouse__poller *p, DWORD timeout, rouse_loop *door)
+{
+	ULONG count = 0;
+
+	if (!ROUSE__WIN(ROUSE__PORT_WAIT, FALSE,
+	                GetQueuedCompletionStatusEx(p->bell->port, p->entries, p->max_batch, &count,
+	                                            timeout, FALSE)))
+		return GetLastError() == WAIT_TIMEOUT ? 0 : rouse__os_failed((int)GetLastError());
+	for (ULONG i = 0; i < count; i++)
+		if (p->entries[i].lpCompletionKey == ROUSE__SOCKET_KEY)
+			rouse__sockets_arrived(p, &p->entries[i]);
+		else if (rouse__bell_arrived(p->bell))
+			rouse__ready_rung(door);
+	return 0;
+}
+
+static int wait(struct rouse__poller *p, rouse_ns deadline, rouse_loop *door)
+{
+	int error;
+
+	renew(p);
+	error = take(p, timeout_for(p, deadline), door);
+	rouse__handles_collect(p);
+	report(p, door);
+	return error;
+}
+
+const struct rouse__poller_ops rouse__win32 = {
+        .name = "win32",
+        .caps = ROUSE_CAP_FD | ROUSE_CAP_HANDLE | ROUSE_CAP_SIGNAL_SAFE_WAKE | ROUSE_CAP_SIGNAL |
+                ROUSE_CAP_CHILD,
+        .create = create,
+        .destroy = destroy,
+        .add = rouse__sockets_add,
+        .add_handle = rouse__handles_add,
+        .set = set,
+        .remove = forget,
+        .wait = wait,
+        .arm = rouse__timer_arm,
+        .now = now,
+};

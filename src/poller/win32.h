@@ -1,0 +1,96 @@
+/*
+ * What the files of the win32 poller share.
+ *
+ * Each watch has a record.  All of it is the loop's thread's, but for one list: threads of the
+ * system's that waited for handles put their records into `signalled`, and ring.
+ *
+ *   collect   What was signalled, and what the port has, goes to the end of `ready`.
+ *   report    The first max_batch records of `ready` go through the door, and into `again`: so a
+ *             flood of one kind holds nobody up.
+ *   renew     Before the next wait what is in `again` is waited for anew: all of it is one-shot,
+ *             and so level-triggered.  What is parked by then stays out.
+ */
+#ifndef ROUSE_POLLER_WIN32_H
+#define ROUSE_POLLER_WIN32_H
+
+#include "base/list.h"
+#include "core/host.h"
+#include "core/poller.h"
+#include "core/ready.h"
+
+#include <winsock2.h>
+#include <windows.h>
+
+enum { ROUSE__SOCKET_KEY = ROUSE__BELL_KEY + 1 };
+
+struct rouse__record {
+	struct rouse__list link;    /* in ready, again, or neither */
+	struct rouse__watch *watch; /* NULL: nobody's any more */
+	unsigned seen;              /* events to report */
+	unsigned char is_handle;
+	unsigned char closed; /* seen, or told already: its descriptor is not there */
+};
+
+/* ---- Handles ---------------------------------------------------------------------- */
+
+struct rouse__signalled {
+	struct rouse__record record; /* first */
+	struct rouse__poller *poller;
+	struct rouse__signalled *next;
+	PTP_WAIT wait;
+	HANDLE object; /* a duplicate, and ours */
+	unsigned char waiting;
+};
+
+/* ---- Sockets ------------------------------------------------------------------------- */
+
+struct rouse__afd;
+
+struct rouse__sockets {
+	struct rouse__list groups;
+	unsigned pending; /* polls that the system has, and their memory with them */
+};
+
+/* ---- The poller ------------------------------------------------------------------------- */
+
+struct rouse__poller {
+	const rouse_allocator *allocator;
+	struct rouse__bell *bell;
+	unsigned max_batch;
+	struct rouse__list ready, again;
+	_Atomic(struct rouse__signalled *) signalled;
+	PTP_POOL pool; /* one thread; NULL: none was needed yet */
+	TP_CALLBACK_ENVIRON with_pool;
+	struct rouse__signalled timer; /* `object` NULL: none yet */
+	rouse_ns armed;
+	struct rouse__sockets sockets;
+	OVERLAPPED_ENTRY entries[];
+};
+
+/* Something is to be reported of it, as soon as it is not parked. */
+void rouse__win32_seen(struct rouse__poller *p, struct rouse__record *record, unsigned events);
+
+/* ---- win32_handles.c ---------------------------------------------------------------------- */
+
+int rouse__handles_add(struct rouse__poller *p, struct rouse__watch *watch);
+void rouse__handles_renew(struct rouse__poller *p, struct rouse__record *record);
+void rouse__handles_remove(struct rouse__poller *p, struct rouse__record *record);
+/* What was signalled since. */
+void rouse__handles_collect(struct rouse__poller *p);
+void rouse__handles_finish(struct rouse__poller *p);
+/* Let the wait end at `deadline`.  0; a ROUSE_E*: there is no timer to be had. */
+int rouse__timer_arm(struct rouse__poller *p, rouse_ns deadline);
+
+/* ---- win32_sockets.c ----------------------------------------------------------------------- */
+
+void rouse__sockets_init(struct rouse__poller *p);
+int rouse__sockets_add(struct rouse__poller *p, struct rouse__watch *watch, unsigned events,
+                       struct rouse__watch *known);
+
+void rouse__sockets_renew(struct rouse__poller *p, struct rouse__record *record);
+void rouse__sockets_remove(struct rouse__poller *p, struct rouse__record *record);
+/* A packet of the port's, under ROUSE__SOCKET_KEY. */
+void rouse__sockets_arrived(struct rouse__poller *p, const OVERLAPPED_ENTRY *entry);
+void rouse__sockets_finish(struct rouse__poller *p);
+
+#endif

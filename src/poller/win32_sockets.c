@@ -1,0 +1,342 @@
+/*
+ * Sockets: the ancillary function driver is asked for readiness, as select() asks it.
+ *
+ * A poll of one socket ends once, with what it is ready for, and that comes over the port.  What it
+ * writes to then is the system's until it has come: so a record that is removed meanwhile is
+ * kept, without a watch, until then.  What is wanted besides while a poll is under way cancels
+ * it, and the next one asks for all.
+ *
+ * The driver looks through the polls of a handle of its own one after the other, so no more than a
+ * few sockets share one.
+ */
+#include "poller/win32.h"
+
+#include "base/alloc.h"
+#include "core/fault.h"
+#include "os/os.h"
+
+#include <mswsock.h>
+#include <stdatomic.h>
+#include <winternl.h>
+
+/* ---- The driver ------------------------------------------------------------------------ */
+
+#define AFD_POLL 0x00012024
+
+enum afd_events {
+	AFD_RECEIVE = 0x0001,
+	AFD_SEND = 0x0004,
+	AFD_DISCONNECT = 0x0008,
+	AFD_ABORT = 0x0010,
+	AFD_LOCAL_CLOSE = 0x0020,
+	AFD_ACCEPT = 0x0080,
+	AFD_CONNECT_FAIL = 0x0100
+};
+
+struct afd_poll {
+	LARGE_INTEGER timeout;
+	ULONG count, exclusive;
+	HANDLE socket;
+	ULONG events;
+	NTSTATUS status;
+};
+
+#define STATUS_IS_PENDING ((NTSTATUS)0x00000103)
+#define STATUS_WAS_CANCELLED ((NTSTATUS)0xC0000120)
+
+/* The system's headers do not have it. */
+NTSTATUS NTAPI NtCancelIoFileEx(HANDLE file, IO_STATUS_BLOCK *which, IO_STATUS_BLOCK *how);
+
+/* One handle of the driver, and the sockets that share it. */
+struct group {
+	struct rouse__list link;
+	HANDLE driver;
+	unsigned members;
+};
+#define MEMBERS 32u
+
+struct socket {
+	struct rouse__record record; /* first */
+	struct group *group;
+	HANDLE base;
+	IO_STATUS_BLOCK status;
+	struct afd_poll poll;
+	unsigned char pending, cancelled;
+};
+
+static struct socket *of(struct rouse__record *record)
+{
+	return (struct socket *)record;
+}
+
+static int cancel(struct socket *s)
+{
+	IO_STATUS_BLOCK unused;
+
+	return NtCancelIoFileEx(s->group->driver, &s->status, &unused) >= 0;
+}
+
+/* 0, or a GetLastError(). */
+static int open_driver(HANDLE *ret_driver)
+{
+	static WCHAR path[] = L"\\Device\\Afd\\Rouse";
+	UNICODE_STRING name = {sizeof path - sizeof *path, sizeof path, path};
+	OBJECT_ATTRIBUTES attributes = {.Length = sizeof attributes, .ObjectName = &name};
+	IO_STATUS_BLOCK status;
+	NTSTATUS result =
+	        ROUSE__WIN(ROUSE__AFD_OPEN, (NTSTATUS)0xC0000001,
+	                   NtCreateFile(ret_driver, SYNCHRONIZE, &attributes, &status, NULL, 0,
+	                                FILE_SHARE_READ | FILE_SHARE_WRITE, FILE_OPEN, 0, NULL, 0));
+
+	return result < 0 ? (int)RtlNtStatusToDosError(result) : 0;
+}
+
+static int new_group(struct rouse__poller *p, struct group **ret)
+{
+	struct group *group = rouse__zalloc(p->allocator, sizeof *group);
+	int error;
+
+	if (!group)
+		return ROUSE_ENOMEM;
+	error = open_driver(&group->driver);
+	if (error)
+		goto no_driver;
+	if (!CreateIoCompletionPort(group->driver, p->bell->port, ROUSE__SOCKET_KEY, 0)) {
+		error = (int)GetLastError();
+		CloseHandle(group->driver);
+		goto no_driver;
+	}
+	rouse__list_append(&p->sockets.groups, &group->link);
+	*ret = group;
+	return 0;
+
+no_driver:
+	rouse__free(p->allocator, group, sizeof *group);
+	return rouse__os_failed(error);
+}
+
+/* Those with room are last. */
+static int join(struct rouse__poller *p, struct socket *s)
+{
+	struct rouse__list *last = p->sockets.groups.prev;
+	int error = 0;
+
+	if (last != &p->sockets.groups &&
+	    ROUSE__CONTAINER(last, struct group, link)->members < MEMBERS)
+		s->group = ROUSE__CONTAINER(last, struct group, link);
+	else
+		error = new_group(p, &s->group);
+	if (!error)
+		s->group->members++;
+	return error;
+}
+
+static void leave(struct rouse__poller *p, struct socket *s)
+{
+	struct group *group = s->group;
+
+	rouse__list_unlink(&group->link);
+	if (--group->members) {
+		rouse__list_append(&p->sockets.groups, &group->link);
+		return;
+	}
+	CloseHandle(group->driver);
+	rouse__free(p->allocator, group, sizeof *group);
+}
+
+/* ---- Polls ------------------------------------------------------------------------------- */
+
+static ULONG mask_for(unsigned events)
+{
+	ULONG mask = AFD_ABORT | AFD_LOCAL_CLOSE | AFD_CONNECT_FAIL;
+
+	if (events & ROUSE_READABLE)
+		mask |= AFD_RECEIVE | AFD_ACCEPT | AFD_DISCONNECT;
+	if (events & ROUSE_WRITABLE)
+		mask |= AFD_SEND;
+	if (events & ROUSE_HANGUP)
+		mask |= AFD_DISCONNECT;
+	return mask;
+}
+
+static unsigned events_of(ULONG mask, unsigned wanted)
+{
+	unsigned events = 0;
+
+	if (mask & (AFD_RECEIVE | AFD_ACCEPT | AFD_DISCONNECT | AFD_ABORT | AFD_CONNECT_FAIL))
+		events |= ROUSE_READABLE;
+	if (mask & (AFD_SEND | AFD_CONNECT_FAIL))
+		events |= ROUSE_WRITABLE;
+	if ((mask & AFD_ABORT) || ((mask & AFD_DISCONNECT) && (wanted & ROUSE_HANGUP)))
+		events |= ROUSE_HANGUP;
+	if (mask & (AFD_CONNECT_FAIL | AFD_LOCAL_CLOSE))
+		events |= ROUSE_FDERROR;
+	return events;
+}
+
+static void found_closed(struct rouse__poller *p, struct socket *s)
+{
+	s->record.closed = 1;
+	rouse__win32_seen(p, &s->record, ROUSE_FDERROR);
+}
+
+static void begin_poll(struct rouse__poller *p, struct socket *s, ULONG mask)
+{
+	NTSTATUS result;
+
+	s->poll = (struct afd_poll){
+	        .timeout.QuadPart = INT64_MAX, .count = 1, .socket = s->base, .events = mask};
+	s->status.Status = STATUS_IS_PENDING;
+	result = ROUSE__WIN(ROUSE__AFD_POLL, (NTSTATUS)0xC0000001,
+	                    NtDeviceIoControlFile(s->group->driver, NULL, NULL, s, &s->status,
+	                                          AFD_POLL, &s->poll, sizeof s->poll, &s->poll,
+	                                          sizeof s->poll));
+	if (result < 0) {
+		found_closed(p, s);
+		return;
+	}
+	s->pending = 1;
+	p->sockets.pending++;
+}
+
+void rouse__sockets_renew(struct rouse__poller *p, struct rouse__record *record)
+{
+	struct socket *s = of(record);
+	ULONG mask = mask_for(record->watch->events);
+
+	if (record->closed || !record->watch->events)
+		return;
+	if (!s->pending)
+		begin_poll(p, s, mask);
+	else if ((mask & ~s->poll.events) && !s->cancelled)
+		s->cancelled = (unsigned char)cancel(s);
+}
+
+static void discard(struct rouse__poller *p, struct socket *s)
+{
+	leave(p, s);
+	rouse__free(p->allocator, s, sizeof *s);
+}
+
+void rouse__sockets_arrived(struct rouse__poller *p, const OVERLAPPED_ENTRY *entry)
+{
+	struct socket *s = (struct socket *)entry->lpOverlapped;
+	unsigned events;
+
+	s->pending = s->cancelled = 0;
+	p->sockets.pending--;
+	if (!s->record.watch) {
+		discard(p, s);
+		return;
+	}
+	if (s->status.Status < 0 && s->status.Status != STATUS_WAS_CANCELLED) {
+		found_closed(p, s);
+		return;
+	}
+	events = s->status.Status < 0 || s->poll.count == 0
+	                 ? 0
+	                 : events_of(s->poll.events, s->record.watch->events);
+	if (events & ROUSE_FDERROR && s->poll.events & AFD_LOCAL_CLOSE)
+		found_closed(p, s);
+	else if (events & (s->record.watch->events | ROUSE_HANGUP | ROUSE_FDERROR))
+		rouse__win32_seen(p, &s->record, events);
+	else if (s->record.watch->events)
+		/* Not what is wanted now, or cancelled: ask anew. */
+		rouse__list_append(&p->again, &s->record.link);
+}
+
+/* ---- Sockets as the loop knows them ------------------------------------------------------- */
+
+void rouse__sockets_init(struct rouse__poller *p)
+{
+	rouse__list_init(&p->sockets.groups);
+}
+
+/* What layered providers have made of it, the driver does not know. */
+static int base_of(rouse_fd fd, HANDLE *ret_base)
+{
+	SOCKET base;
+	DWORD bytes, flags;
+
+	if (WSAIoctl((SOCKET)fd, SIO_BASE_HANDLE, NULL, 0, &base, sizeof base, &bytes, NULL,
+	             NULL) == 0) {
+		*ret_base = (HANDLE)base;
+		return 0;
+	}
+	if (WSAGetLastError() != WSAENOTSOCK)
+		return rouse__os_failed(WSAGetLastError());
+	return GetHandleInformation((HANDLE)fd, &flags) ? ROUSE_ENOTSUP
+	                                                : rouse__os_failed(ROUSE__NO_DESCRIPTOR);
+}
+
+/* Whether the system has said that an older watch's socket is closed.  Its poll ends then; so
+ * what the port has is looked at first. */
+static int is_gone(struct rouse__poller *p, const struct rouse__watch *known)
+{
+	const struct rouse__record *record = known->own;
+
+	(void)p;
+	return record->closed;
+}
+
+int rouse__sockets_add(struct rouse__poller *p, struct rouse__watch *watch, unsigned events,
+                       struct rouse__watch *known)
+{
+	struct socket *s;
+	HANDLE base = NULL;
+	int error = base_of(watch->fd, &base);
+
+	if (error)
+		return error;
+	if (known && !is_gone(p, known))
+		return ROUSE_EEXIST;
+	s = rouse__zalloc(p->allocator, sizeof *s);
+	if (!s)
+		return ROUSE_ENOMEM;
+	error = join(p, s);
+	if (error) {
+		rouse__free(p->allocator, s, sizeof *s);
+		return error;
+	}
+	if (known) {
+		known->in_poller = 0;
+		rouse__sockets_remove(p, known->own);
+		known->own = NULL;
+	}
+	s->base = base;
+	s->record.watch = watch;
+	rouse__list_init(&s->record.link);
+	watch->own = &s->record;
+	watch->in_poller = 1;
+	watch->events = events;
+	if (events)
+		rouse__list_append(&p->again, &s->record.link);
+	return 0;
+}
+
+void rouse__sockets_remove(struct rouse__poller *p, struct rouse__record *record)
+{
+	struct socket *s = of(record);
+
+	rouse__list_unlink(&record->link);
+	record->watch = NULL;
+	if (!s->pending) {
+		discard(p, s);
+		return;
+	}
+	if (!s->cancelled)
+		s->cancelled = (unsigned char)cancel(s);
+}
+
+/* Polls that were cancelled end soon.  One that does not within a second keeps its memory: the
+ * system may still write to it. */
+void rouse__sockets_finish(struct rouse__poller *p)
+{
+	OVERLAPPED_ENTRY entry;
+	ULONG count;
+
+	while (p->sockets.pending &&
+	       GetQueuedCompletionStatusEx(p->bell->port, &entry, 1, &count, 1000, FALSE))
+		if (entry.lpCompletionKey == ROUSE__SOCKET_KEY)
+			rouse__sockets_arrived(p, &entry);
+}
