@@ -105,7 +105,7 @@ static void replace_other(struct swap *w, rouse_loop *loop, struct seen *other, 
 	assert_int_equal(rouse_remove(loop, other->self), 0);
 	channel_close(other->env, &w->channels[index]);
 	if (other->env->null)
-		w->fresh = (struct channel){.fd = number, .peer = -1};
+		w->fresh = (struct channel){.fd = number, .peer = ROUSE_NO_FD};
 	else
 		channel_open(other->env, &w->fresh);
 	assert_int_equal(w->fresh.fd, number);

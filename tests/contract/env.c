@@ -3,15 +3,12 @@
 #include "core/fault.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
-#include <unistd.h>
 
-static const char *mode = "epoll";
+static const char *mode = ENV_BEST_POLLER;
 unsigned env_pool;
 
 static int mode_has(const char *word)
@@ -86,17 +83,6 @@ void env_disconnect(void *display)
 
 /* ---- The loop and its host ---------------------------------------------------- */
 
-static void join_outer(struct env *env)
-{
-	struct epoll_event event = {.events = EPOLLIN};
-	rouse_fd fd;
-
-	env->outer = epoll_create1(EPOLL_CLOEXEC);
-	assert_true(env->outer >= 0);
-	assert_int_equal(rouse_loop_fd(env->loop, &fd), 0);
-	assert_int_equal(epoll_ctl(env->outer, EPOLL_CTL_ADD, fd, &event), 0);
-}
-
 void env_open(struct env *env, unsigned max_batch)
 {
 	rouse_loop_options options = {
@@ -107,13 +93,13 @@ void env_open(struct env *env, unsigned max_batch)
 	env->null = mode_has("null");
 	options.poller = env->null                                ? "null"
 	                 : mode_has("poll") && !mode_has("epoll") ? "poll"
-	                                                          : "epoll";
+	                                                          : ENV_BEST_POLLER;
 	env->host = host_of_mode();
 	assert_int_equal(rouse_loop_create(&options, &env->loop), 0);
 	if (mode_has("wayland"))
 		env->display = env_attach(env->loop);
 	if (env->host != UNHOSTED && !env->null)
-		join_outer(env);
+		env_outer_open(env);
 	/* Then whatever the display needs for that host is there. */
 	if (env->host == DESCRIPTOR && env->display)
 		env_drain(env);
@@ -127,8 +113,7 @@ void env_close(struct env *env)
 	env->loop = NULL;
 	env_disconnect(env->display);
 	env->display = NULL;
-	if (env->outer >= 0)
-		close(env->outer);
+	env_outer_close(env);
 }
 
 unsigned env_own_rings(const struct env *env)
@@ -168,28 +153,6 @@ static rouse_ns after(struct env *env, rouse_ns longest)
 	return rouse_loop_now(env->loop) + longest;
 }
 
-/* Rounded down: a host may wake early, and then turns again. */
-static int milliseconds(rouse_ns deadline)
-{
-	rouse_ns now = rouse_now();
-
-	if (deadline == ROUSE_NEVER)
-		return -1;
-	return deadline <= now ? 0 : (int)((deadline - now) / 1000000);
-}
-
-static int outer_wait(struct env *env, rouse_ns deadline)
-{
-	struct epoll_event event;
-	int n;
-
-	rouse__fault_reached(ROUSE__MARKED_ASLEEP);
-	do
-		n = epoll_wait(env->outer, &event, 1, milliseconds(deadline));
-	while (n < 0 && errno == EINTR);
-	return n > 0;
-}
-
 static int dispatch_if(struct env *env, int work)
 {
 	int ran = 0;
@@ -209,7 +172,7 @@ static int bracket_turn(struct env *env, rouse_ns until)
 	assert_int_equal(rouse_loop_prepare(env->loop, ROUSE_PREPARE_HOLD, &deadline), 0);
 	if (deadline > until)
 		deadline = until;
-	return dispatch_if(env, rouse_loop_check(env->loop, outer_wait(env, deadline)));
+	return dispatch_if(env, rouse_loop_check(env->loop, env_outer_wait(env, deadline)));
 }
 
 /* The host's clock is the loop's; without a deadline it waits for another thread. */
@@ -242,7 +205,7 @@ int env_turn(struct env *env, rouse_ns longest)
 	if (env->host == BRACKET)
 		return env->null ? null_bracket_turn(env, until) : bracket_turn(env, until);
 	if (env->host == DESCRIPTOR) {
-		(void)outer_wait(env, until);
+		(void)env_outer_wait(env, until);
 		until = 0;
 	}
 	ran = rouse_loop_turn(env->loop, until);
@@ -289,14 +252,10 @@ static void script(struct env *env, rouse_fd fd, unsigned events)
 
 void channel_open(struct env *env, struct channel *channel)
 {
-	int ends[2];
-
-	if (env->null) {
-		*channel = (struct channel){.fd = env->next_number++, .peer = -1};
-		return;
-	}
-	assert_int_equal(pipe2(ends, O_CLOEXEC | O_NONBLOCK), 0);
-	*channel = (struct channel){.fd = ends[0], .peer = ends[1]};
+	if (env->null)
+		*channel = (struct channel){.fd = env->next_number++, .peer = ROUSE_NO_FD};
+	else
+		env_pair_open(&channel->fd, &channel->peer);
 }
 
 void channel_fill(struct env *env, struct channel *channel)
@@ -304,18 +263,15 @@ void channel_fill(struct env *env, struct channel *channel)
 	if (env->null)
 		script(env, channel->fd, ROUSE_READABLE);
 	else
-		assert_int_equal(write(channel->peer, "x", 1), 1);
+		env_pair_write(channel->peer);
 }
 
 void channel_empty(struct env *env, struct channel *channel)
 {
-	char sink[256];
-
 	if (env->null)
 		script(env, channel->fd, 0);
 	else
-		while (read(channel->fd, sink, sizeof sink) > 0)
-			;
+		(void)env_pair_drain(channel->fd);
 }
 
 void channel_hang_up(struct env *env, struct channel *channel)
@@ -324,8 +280,8 @@ void channel_hang_up(struct env *env, struct channel *channel)
 		script(env, channel->fd, ROUSE_HANGUP);
 		return;
 	}
-	close(channel->peer);
-	channel->peer = -1;
+	env_pair_close(channel->peer);
+	channel->peer = ROUSE_NO_FD;
 }
 
 void channel_close(struct env *env, struct channel *channel)
@@ -334,10 +290,10 @@ void channel_close(struct env *env, struct channel *channel)
 		script(env, channel->fd, 0);
 		return;
 	}
-	close(channel->fd);
-	if (channel->peer >= 0)
-		close(channel->peer);
-	*channel = (struct channel){.fd = -1, .peer = -1};
+	env_pair_close(channel->fd);
+	if (channel->peer != ROUSE_NO_FD)
+		env_pair_close(channel->peer);
+	*channel = (struct channel){.fd = ROUSE_NO_FD, .peer = ROUSE_NO_FD};
 }
 
 /* ---- Callbacks ----------------------------------------------------------------------- */

@@ -10,6 +10,7 @@
  *   epoll-guest        an outer epoll watches rouse_loop_fd(), then turns the loop
  *   epoll-bracket      the same by prepare, check and dispatch
  *   null-bracket       the test is the host, with a virtual clock
+ *   win32              the loop waits by itself; of the others Windows has null and null-bracket
  *
  * With "+wayland" behind it (epoll, poll, epoll-guest, epoll-bracket) each loop has a Wayland
  * display attached, of the compositor that is running.
@@ -30,6 +31,12 @@
 #include <cmocka.h>
 #include <rouse/null.h>
 #include <rouse/rouse.h>
+
+#ifdef _WIN32
+#define ENV_BEST_POLLER "win32"
+#else
+#define ENV_BEST_POLLER "epoll"
+#endif
 
 enum host { UNHOSTED = 1, DESCRIPTOR = 2, BRACKET = 4 };
 
@@ -70,6 +77,16 @@ unsigned env_own_rings(const struct env *env);
 void *env_attach(rouse_loop *loop);
 void env_disconnect(void *display);
 
+/* env_posix.c, env_win32.c: the host that watches the loop's descriptor, and what channels are. */
+void env_outer_open(struct env *env);
+void env_outer_close(struct env *env);
+int env_outer_wait(struct env *env, rouse_ns deadline);
+void env_pair_open(rouse_fd *fd, rouse_fd *peer);
+void env_pair_write(rouse_fd peer);
+/* @return how many bytes there were. */
+int env_pair_drain(rouse_fd fd);
+void env_pair_close(rouse_fd fd);
+
 /* One turn by the mode's way, waiting at most so long (0: not at all, ROUSE_NEVER).
  * @return callbacks run. */
 int env_turn(struct env *env, rouse_ns longest);
@@ -88,10 +105,9 @@ pthread_t env_start(void *(*fn)(void *), void *data);
 /* Fails the test if the thread returned anything. */
 void env_join(pthread_t thread);
 
-/* Something that becomes ready: a pipe, or a scripted number. */
+/* Something that becomes ready: a pipe (on Windows a pair of sockets), or a scripted number. */
 struct channel {
-	rouse_fd fd;
-	int peer;
+	rouse_fd fd, peer;
 };
 void channel_open(struct env *env, struct channel *channel);
 void channel_fill(struct env *env, struct channel *channel);

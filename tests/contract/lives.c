@@ -3,13 +3,11 @@
 
 #include "core/fault.h"
 
-#include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* ---- L1, L2 ------------------------------------------------------------------------------ */
 
@@ -72,8 +70,7 @@ static void l2_late_wakers_reach_no_descriptor_that_is_not_theirs(void **state)
 	for (int round = 0; round < 20; round++) {
 		rouse_waker *waker;
 		pthread_t threads[2];
-		int pipes[8][2];
-		char byte;
+		rouse_fd pairs[8][2];
 
 		assert_int_equal(rouse_waker_create(env->loop, nothing, NULL, &waker), 0);
 		for (int i = 0; i < 2; i++)
@@ -82,13 +79,13 @@ static void l2_late_wakers_reach_no_descriptor_that_is_not_theirs(void **state)
 		env_turn(env, 0);
 		env_close(env);
 		for (int i = 0; i < 8; i++)
-			assert_int_equal(pipe2(pipes[i], O_NONBLOCK | O_CLOEXEC), 0);
+			env_pair_open(&pairs[i][0], &pairs[i][1]);
 		for (int i = 0; i < 2; i++)
 			pthread_join(threads[i], NULL);
 		for (int i = 0; i < 8; i++) {
-			assert_int_equal(read(pipes[i][0], &byte, 1), -1);
-			close(pipes[i][0]);
-			close(pipes[i][1]);
+			assert_int_equal(env_pair_drain(pairs[i][0]), 0);
+			env_pair_close(pairs[i][0]);
+			env_pair_close(pairs[i][1]);
 		}
 		env_open(env, 0);
 	}

@@ -1,9 +1,7 @@
 #include "owner.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 struct arena arena;
 
@@ -91,15 +89,15 @@ void *own_and_leave(void *data)
 void begin(struct owner *o, struct env *like, void (*then)(struct owner *owner))
 {
 	*o = (struct owner){.like = like, .then = then};
-	assert_int_equal(pipe2(o->ends, O_CLOEXEC), 0);
+	env_pair_open(&o->ends[0], &o->ends[1]);
 }
 
 void drop(struct owner *o)
 {
 	rouse_waker_unref(o->waker);
 	rouse_remote_unref(o->remote);
-	close(o->ends[0]);
-	close(o->ends[1]);
+	env_pair_close(o->ends[0]);
+	env_pair_close(o->ends[1]);
 }
 
 void abandon(struct owner *o, struct env *like, void (*then)(struct owner *owner))

@@ -23,7 +23,7 @@ struct owner {
 	rouse_waker *waker;
 	rouse_remote *remote;
 	void (*then)(struct owner *owner); /* the last thing that it does */
-	int ends[2];
+	rouse_fd ends[2];
 	rouse_source fd, timer;
 	char order[16];
 	int cancelled, elsewhere, ran, woken, answers[3], destroyed;
