@@ -4,7 +4,7 @@
 #   build   the libraries, the command rouse, and what `rouse bench` runs on
 #   test    + the tests of the core and the displays
 #   all     + sanitizers' compilers, valgrind, gcovr, spin, the format and lint tools, GNUstep, the
-#           window libraries, and the loops that ours is a guest of
+#           window libraries, the loops that ours is a guest of, and mingw-w64 and wine
 #
 # Each need is "package|probe": what answers the probe is not installed again, so a compiler or
 # a CMake of your own is as good as the distribution's.  Nothing missing: apt is not called.
@@ -55,6 +55,10 @@ libsystemd-dev|module libsystemd
 libapr1-dev|module apr-1
 libtalloc-dev|module talloc
 libglib2.0-dev|module glib-2.0
+gcc-mingw-w64-x86-64|command x86_64-w64-mingw32-gcc
+gcc-mingw-w64-i686|command i686-w64-mingw32-gcc
+wine|command wine
+wine64|package wine64
 '
 
 have() {

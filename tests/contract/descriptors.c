@@ -133,6 +133,7 @@ static void f1_an_old_event_does_not_reach_a_numbers_new_owner(void **state)
 	struct env *env = *state;
 	struct swap w = {.one.then = swap_from_one, .two.then = swap_from_two};
 
+	ENV_REUSES_NUMBERS(env);
 	swapping = &w;
 	for (int i = 0; i < 2; i++) {
 		channel_open(env, &w.channels[i]);
@@ -163,6 +164,7 @@ static void f3_remove_then_close_and_close_then_remove(void **state)
 	struct seen s = {0}, other = {0};
 	rouse_fd number;
 
+	ENV_REUSES_NUMBERS(env);
 	channel_open(env, &channel);
 	watch(env, &s, &channel, ROUSE_READABLE);
 	assert_int_equal(rouse_remove(env->loop, s.self), 0);

@@ -280,7 +280,7 @@ void channel_hang_up(struct env *env, struct channel *channel)
 		script(env, channel->fd, ROUSE_HANGUP);
 		return;
 	}
-	env_pair_close(channel->peer);
+	env_pair_hang_up(channel->fd, channel->peer);
 	channel->peer = ROUSE_NO_FD;
 }
 

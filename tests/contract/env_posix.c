@@ -78,3 +78,9 @@ void env_pair_close(rouse_fd fd)
 {
 	close(fd);
 }
+
+void env_pair_hang_up(rouse_fd fd, rouse_fd peer)
+{
+	(void)fd;
+	close(peer);
+}

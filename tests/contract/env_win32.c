@@ -85,3 +85,10 @@ void env_pair_close(rouse_fd fd)
 {
 	closesocket(fd);
 }
+
+/* What is unread hides it from wine, though not from Windows. */
+void env_pair_hang_up(rouse_fd fd, rouse_fd peer)
+{
+	(void)env_pair_drain(fd);
+	closesocket(peer);
+}
