@@ -33,6 +33,12 @@ if(TARGET rouse_tool)
   file(RELATIVE_PATH to_lib ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
   set_target_properties(rouse_tool PROPERTIES INSTALL_RPATH "$ORIGIN/${to_lib}")
   install(TARGETS rouse_tool RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  if(TARGET rouse_hosts)
+    set(hosts_dir ${CMAKE_INSTALL_FULL_LIBEXECDIR}/rouse)
+    file(RELATIVE_PATH to_lib ${hosts_dir} ${CMAKE_INSTALL_FULL_LIBDIR})
+    set_target_properties(rouse_hosts PROPERTIES INSTALL_RPATH "$ORIGIN/${to_lib}")
+    install(TARGETS rouse_hosts RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/rouse)
+  endif()
 endif()
 
 # ---- pkg-config ----

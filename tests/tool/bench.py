@@ -6,9 +6,17 @@ import cli
 from cli import PATIENCE, environment
 
 ROUSE = None  # Set by main().
-LOG_LINE = re.compile(r"^\d+ (epoll|poll|x11|wayland) (step|window_created|wakeup|fd_tick|expose|"
+LOG_LINE = re.compile(r"^\d+ (epoll|poll|x11|wayland|glib|uv|qt|glfw|sdl) (step|window_created|wakeup|fd_tick|expose|"
                       r"frame_callback|stats|teardown)( [a-z0-9_]+=\S+)*$")
 MECHS = ["rouse-wake", "rouse-post", "eventfd", "pipe", "floor"]
+# What the loops of other libraries have of their own, and those of them that need no display.
+OWN = {"glib": ["wakeup", "idle"], "uv": ["async"], "qt": ["invoke"], "glfw": ["emptyevent"],
+       "sdl": ["pushevent", "pushevent-loop"]}
+GUESTS = ["glib", "uv", "qt"]
+
+
+def mechanisms(loop):
+    return MECHS[:4] + OWN.get(loop, []) + MECHS[4:]
 
 
 def start(*args, env=None, stderr=subprocess.PIPE, **more):
@@ -25,6 +33,13 @@ def run(*args, env=None, timeout=PATIENCE):
         process.kill()
         raise
     return process.returncode, out, err
+
+
+def guests():
+    """Those of GUESTS that the command was built with."""
+    out = run("--list")[1]
+    return [name for name in GUESTS
+            if "not available" not in re.search(rf"(?m)^  {name} .*$", out)[0]]
 
 
 def start_watched(*args, **how):

@@ -41,6 +41,9 @@ class Fast(Log, Case):
                 (["--on", "epoll", "--load", "1"], "--load"),
                 (["--on", "poll", "--display", ":0"], "--display"),
                 (["--on", "wayland", "--display", ":0"], "--display"),
+                (["--on", "glib", "--load", "1"], "--load"),
+                (["--on", "glib", "--mech", "async"], "glib"),
+                (["--on", "sdl", "--mech", "emptyevent"], "sdl"),
                 (["--display", ""], "--display"),
                 (["--log", "/nonexistent/l"], "/nonexistent/l"),
                 (["--json", "/nonexistent/j"], "/nonexistent/j"),
@@ -75,9 +78,10 @@ class Fast(Log, Case):
             self.assertIn("--" + option, out)
         status, out, _ = run("--list", env=environment(PATH="/nonexistent"))
         self.assertEqual(status, 0)
-        for name in MECHS + ["epoll", "poll", "clientmessage", "sync"]:
+        others = [*bench.OWN, *(name for own in bench.OWN.values() for name in own)]
+        for name in MECHS + ["epoll", "poll", "clientmessage", "sync", *others]:
             self.assertRegex(out, r"(?m)^  %s " % name)
-        for name in ("x11", "wayland"):
+        for name in ("x11", "wayland", "glfw", "sdl"):
             self.assertRegex(out, r"(?m)^  %s .*not available" % name)
 
     def test_everything_without_a_display(self):
@@ -86,9 +90,11 @@ class Fast(Log, Case):
         self.assertEqual((status, err), (0, ""))
         self.assertRegex(out, r"(?m)^SKIP: no X11 display: .*install")
         self.assertRegex(out, r"(?m)^SKIP: no Wayland compositor: .*install")
-        self.assertEqual(max(len(line) for line in out.splitlines()[4:]) <= 100, True)
+        self.assertRegex(out, r"(?m)^SKIP: no (\w+, )*glfw, sdl; ")
+        self.assertEqual(max(len(line) for line in out.splitlines()[5:]) <= 100, True)
+        loops = ["epoll", "poll", *bench.guests()]
         for name in MECHS:
-            self.assertEqual(len(re.findall(r"(?m)^  %s +10 +0 +" % name, out)), 2, out)
+            self.assertEqual(len(re.findall(r"(?m)^  %s +10 +0 +" % name, out)), len(loops), out)
         self.assertIn("█", out)
 
         document = self.load("j")
@@ -96,10 +102,11 @@ class Fast(Log, Case):
         self.assertEqual(document["options"], {"rate": 10, "fd_rate": 7, "busy_us": 0, "load": 0})
         self.assertIsNone(document["machine"]["x_server"])
         self.assertIsNone(document["machine"]["compositor"])
-        self.assertEqual([r["loop"] for r in document["runs"]], ["epoll", "poll"])
+        self.assertEqual([r["loop"] for r in document["runs"]], loops)
         for loop in document["runs"]:
             self.assertEqual(loop["seconds"], 1)
-            self.assertEqual([m["name"] for m in loop["mechanisms"]], MECHS)
+            self.assertEqual([m["name"] for m in loop["mechanisms"]],
+                             bench.mechanisms(loop["loop"]))
             self.assertEqual(loop["ticks"]["hz"], 7)
             self.assertIsNone(loop["frames"])
             # More of them where the end was late.

@@ -59,6 +59,7 @@ static json_t *measured(size_t n, size_t frames)
 	assert_int_equal(result_of(&run, &r), 0);
 	r.has_frames = frames > 0;
 	r.frames = frames;
+	r.library = frames > 0 ? "Lib 1.2.3" : "";
 	assert_int_equal(json_add_run(document, &r), 0);
 	assert_int_equal(json_set_server(document, &display_x11, "The Vendor 12101007"), 0);
 	assert_int_equal(json_set_server(document, &display_wayland, "weston 10.0.1"), 0);
@@ -74,7 +75,7 @@ static void test_schema(void **state)
 	json_t *document = measured(400, 1800);
 	const json_t *run = json_array_get(json_object_get(document, "runs"), 0);
 	const json_t *m = json_array_get(json_object_get(run, "mechanisms"), 0);
-	const char *kernel, *processor, *clock, *server, *loop, *name;
+	const char *kernel, *processor, *clock, *server, *loop, *library, *name;
 	json_t *p50_ci, *p99_ci, *samples;
 	const char *compositor;
 	int rate, fd_rate, busy, clients, schema, cpus, seconds, n, lost, coalesced, hz, ticks,
@@ -100,11 +101,13 @@ static void test_schema(void **state)
 	assert_string_equal(compositor, "weston 10.0.1");
 	assert_true(load[0] == 0.5 && load[1] == 0.25 && load[2] == 0.125);
 	assert_int_equal(json_unpack((json_t *)run,
-	                             "{s:s, s:i, s:[o!], s:{s:i, s:i, s:i !}, s:i !}", "loop",
-	                             &loop, "seconds", &seconds, "mechanisms", &samples, "ticks",
-	                             "hz", &hz, "n", &ticks, "missed", &missed, "frames", &frames),
+	                             "{s:s, s:s, s:i, s:[o!], s:{s:i, s:i, s:i !}, s:i !}", "loop",
+	                             &loop, "library", &library, "seconds", &seconds, "mechanisms",
+	                             &samples, "ticks", "hz", &hz, "n", &ticks, "missed", &missed,
+	                             "frames", &frames),
 	                 0);
 	assert_string_equal(loop, "epoll");
+	assert_string_equal(library, "Lib 1.2.3");
 	assert_int_equal(seconds, 30);
 	assert_true(hz == 7 && ticks == 210 && missed == 2 && frames == 1800);
 	assert_int_equal(json_object_size(m), 13);
@@ -155,6 +158,7 @@ static void test_nulls(void **state)
 			assert_true(exists ? json_is_real(value) : json_is_null(value));
 		}
 		assert_true(json_is_null(json_object_get(run, "frames")));
+		assert_true(json_is_null(json_object_get(run, "library")));
 		assert_int_equal(json_array_size(ci), 2);
 		/* One sample lies below p99 with 99 %: a lower bound it has. */
 		assert_true(n > 1 ? json_is_real(json_array_get(ci, 0))

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/hosts.h"
 #include "bench/json.h"
 #include "bench/log.h"
 #include "bench/loops.h"
@@ -147,6 +148,7 @@ int bench_main(int argc, char **argv)
 		options_help(stdout);
 		return 0;
 	}
+	hosts_hand_over(&b.options, argc, argv);
 	if (b.options.list) {
 		loops_list(&b.options);
 		return 0;

@@ -9,7 +9,7 @@
  *        time.  0, or a negative ROUSE_E* after one line of complaint.
  * close  on the loop's thread.
  * tick   with each tick of the external descriptor: have the server ask for a drawing.  May be
- * NULL.
+ *        NULL.
  */
 #ifndef ROUSE_TOOL_BENCH_DISPLAY_H
 #define ROUSE_TOOL_BENCH_DISPLAY_H
@@ -25,9 +25,10 @@
 struct window {
 	rouse_loop *loop;
 	struct events *events;
-	bool lost;       /* The server went away: the loop was then stopped. */
-	size_t frames;   /* Frame callbacks, where the display has them. */
-	char server[64]; /* What it is, for the report. */
+	bool lost;        /* The server went away: the loop was then stopped. */
+	size_t frames;    /* Frame callbacks, where the display has them. */
+	char server[64];  /* What it is, for the report, */
+	char library[64]; /* and whose window it is, where that is somebody else's; empty: ours. */
 };
 
 struct display_ops {
@@ -35,6 +36,7 @@ struct display_ops {
 	const char *name;     /* "X11 display" */
 	const char *server;   /* "the X server" */
 	const char *variable; /* The environment's name for the one to use. */
+	bool x11;             /* It is an X server. */
 	const char *program;  /* The private one, */
 	const char *package;  /* and what to install for it. */
 	const char *missing;  /* What a build of this needs; NULL: this build has it. */
@@ -48,7 +50,7 @@ struct display_ops {
 	const struct load_ops *load;
 };
 
-extern const struct display_ops display_x11, display_wayland;
+extern const struct display_ops display_x11, display_wayland, display_glfw, display_sdl;
 
 /* Turns the window's loop until `done` is not 0 any more, on the way to its first drawing.  False
  * if that takes over 5 s, or cannot be: after one line of complaint, or an interrupt. */

@@ -27,7 +27,7 @@ json_t *json_document(const struct machine *m, const struct options *o)
 
 int json_set_server(json_t *document, const struct display_ops *display, const char *server)
 {
-	const char *key = display == &display_x11 ? "x_server" : "compositor";
+	const char *key = display->x11 ? "x_server" : "compositor";
 
 	return json_object_set_new(json_object_get(document, "machine"), key, json_string(server));
 }
@@ -74,10 +74,10 @@ int json_add_run(json_t *document, const struct result *r)
 			return -1;
 		}
 	}
-	run = json_pack("{s: s, s: o, s: o, s: {s: i, s: I, s: I}, s: o}", "loop", r->loop,
-	                "seconds", seconds, "mechanisms", mechanisms, "ticks", "hz",
-	                (int)r->ticks.hz, "n", (json_int_t)r->ticks.n, "missed",
-	                (json_int_t)r->ticks.missed, "frames",
+	run = json_pack("{s: s, s: o, s: o, s: o, s: {s: i, s: I, s: I}, s: o}", "loop", r->loop,
+	                "library", r->library[0] ? json_string(r->library) : json_null(), "seconds",
+	                seconds, "mechanisms", mechanisms, "ticks", "hz", (int)r->ticks.hz, "n",
+	                (json_int_t)r->ticks.n, "missed", (json_int_t)r->ticks.missed, "frames",
 	                r->has_frames ? json_integer((json_int_t)r->frames) : json_null());
 	return json_array_append_new(json_object_get(document, "runs"), run);
 }

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/host.h"
+#include "bench/hosts.h"
 #include "bench/mech.h"
 #include "server.h"
 #include "tool.h"
@@ -24,9 +26,14 @@ const char *loops_display(const struct display_ops *display, const struct option
 {
 	const char *name = getenv(display->variable);
 
-	if (display == &display_x11 && o->display)
+	if (display->x11 && o->display)
 		name = o->display;
 	return name && *name ? name : NULL;
+}
+
+const char *loops_missing(const struct loop_kind *kind)
+{
+	return kind->host ? kind->host->missing : kind->display ? kind->display->missing : NULL;
 }
 
 /* False if the loop can be measured, else why it cannot. */
@@ -36,8 +43,8 @@ static bool cannot(const struct loop_kind *kind, const struct options *o, char *
 
 	if (!have_poller(kind->poller))
 		snprintf(why, size, "the library has no such poller here");
-	else if (display && display->missing)
-		snprintf(why, size, "%s", display->missing);
+	else if (loops_missing(kind))
+		snprintf(why, size, "%s", hosts_broken() ? hosts_broken() : loops_missing(kind));
 	else if (display && !loops_display(display, o) && !server_installed(display->program))
 		snprintf(why, size, "no $%s, and %s is not installed (apt install %s)",
 		         display->variable, display->program, display->package);
@@ -65,17 +72,19 @@ void loops_list(const struct options *o)
 	}
 	puts("mechanisms:");
 	for (size_t i = 0; mech_table[i]; i++) {
-		const struct display_ops *display = mech_table[i]->display;
+		const struct mech_ops *mech = mech_table[i];
 		char why[WHY];
 
-		printf("  %-14s %s", mech_table[i]->name, mech_table[i]->summary);
-		for (size_t k = 0; display && k < LOOP_COUNT; k++) {
-			if (loop_kinds[k].display != display)
+		printf("  %-14s %s", mech->name, mech->summary);
+		for (size_t k = 0; (mech->display || mech->host) && k < LOOP_COUNT; k++) {
+			const struct loop_kind *kind = &loop_kinds[k];
+
+			if (!mech_exists(mech, kind))
 				continue;
-			if (cannot(&loop_kinds[k], o, why, sizeof why))
-				printf("; not available, as %s is not", display->loop);
+			if (cannot(kind, o, why, sizeof why))
+				printf("; not available, as %s is not", kind->name);
 			else
-				printf("; on %s only", display->loop);
+				printf("; on %s only", kind->name);
 		}
 		putchar('\n');
 	}
@@ -100,7 +109,7 @@ int loops_choose(struct options *o, unsigned *ret_skipped)
 			*ret_skipped |= bit;
 			o->loops &= ~bit;
 		}
-		if (mech_count(o->mechs, kind->display) == 0)
+		if (mech_count(o->mechs, kind) == 0)
 			o->loops &= ~bit;
 	}
 	if (o->load > 0 && !(o->loops & displays)) {
@@ -116,7 +125,9 @@ int loops_choose(struct options *o, unsigned *ret_skipped)
 
 void loops_tell_skipped(const struct options *o, unsigned skipped, FILE *out)
 {
-	for (size_t i = 0; i < LOOP_COUNT; i++) {
+	const char *before = "SKIP: no ";
+
+	for (size_t i = 0; i < LOOP_GLIB; i++) {
 		const struct loop_kind *kind = &loop_kinds[i];
 		char why[WHY];
 
@@ -124,5 +135,14 @@ void loops_tell_skipped(const struct options *o, unsigned skipped, FILE *out)
 			fprintf(out, "SKIP: no %s: %s\n",
 			        kind->display ? kind->display->name : kind->name, why);
 	}
+	/* Most builds have few of these, and want none. */
+	for (size_t i = LOOP_GLIB; i < LOOP_COUNT; i++) {
+		if (skipped & 1u << i) {
+			fprintf(out, "%s%s", before, loop_kinds[i].name);
+			before = ", ";
+		}
+	}
+	if (strcmp(before, ", ") == 0)
+		fputs("; 'rouse bench --list' says why\n", out);
 	fflush(out);
 }

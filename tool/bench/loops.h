@@ -11,6 +11,8 @@
 
 /* The display to use, or NULL: then a private server is to be started. */
 const char *loops_display(const struct display_ops *display, const struct options *options);
+/* What a build with this loop needs; NULL: this build has it. */
+const char *loops_missing(const struct loop_kind *kind);
 /* All loops and mechanisms, for people. */
 void loops_list(const struct options *options);
 /* Drops the loops that are not to be had; they are the bits of `ret_skipped`.  0, or an exit status

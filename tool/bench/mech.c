@@ -1,21 +1,26 @@
 #include "bench/mech.h"
 
+#include "bench/host.h"
+#include "bench/options.h"
+
 const struct mech_ops *const mech_table[] = {
-        &mech_wake,          &mech_post, &mech_eventfd, &mech_pipe,
-        &mech_clientmessage, &mech_sync, &mech_floor,   NULL,
+        &mech_wake,       &mech_post,      &mech_eventfd,        &mech_pipe,  &mech_clientmessage,
+        &mech_sync,       &mech_wakeup,    &mech_idle,           &mech_async, &mech_invoke,
+        &mech_emptyevent, &mech_pushevent, &mech_pushevent_loop, &mech_floor, NULL,
 };
 
-bool mech_exists(const struct mech_ops *ops, const struct display_ops *display)
+bool mech_exists(const struct mech_ops *ops, const struct loop_kind *kind)
 {
-	return !ops->display || ops->display == display;
+	return (!ops->display || ops->display == kind->display) &&
+	       (!ops->host || ops->host == kind->host);
 }
 
-size_t mech_count(unsigned bits, const struct display_ops *display)
+size_t mech_count(unsigned bits, const struct loop_kind *kind)
 {
 	size_t count = 0;
 
 	for (size_t i = 0; mech_table[i]; i++)
-		if (bits & 1u << i && mech_exists(mech_table[i], display))
+		if (bits & 1u << i && mech_exists(mech_table[i], kind))
 			count++;
 	return count;
 }
@@ -37,14 +42,24 @@ static void bear_witness(const struct mech *m)
 	/* One less: a waker is in the queue too. */
 	if (t->posts && meter_open_stamps(t->posts) >= ROUSE_DEFAULT_BATCH - 1)
 		return;
-	if (m->meter.taken > 0)
-		turns_answered(t, m->meter.stamp[m->meter.taken - 1]);
+	if (m->meter.taken == 0)
+		return;
+	turns_answered(t, m->meter.stamp[m->meter.taken - 1]);
+	if (m->host) {
+		turns_reach(&m->host->turns, m->host->waits);
+		turns_answered(&m->host->turns, m->meter.stamp[m->meter.taken - 1]);
+	}
 }
 
 void mech_answer_all(struct mech *m, rouse_ns now)
 {
 	meter_answer_all(&m->meter, now, reach_turn(m));
 	bear_witness(m);
+}
+
+void mech_answer_by_host(struct mech *m, rouse_ns now)
+{
+	meter_answer_all(&m->meter, now, turns_reach(&m->host->turns, m->host->waits));
 }
 
 void mech_answer_stamps(struct mech *m, const rouse_ns *stamps, size_t count, rouse_ns now)

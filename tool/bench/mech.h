@@ -6,6 +6,7 @@
  *        stamp is in the meter already; a primitive that can carry data carries `stamp` too.
  * close  on the loop's thread, after the worker was joined: leaves the loop.  Never without an
  *        open that succeeded.
+ * await  where the call ends another wait than the loop's: handover.h.
  *
  * The callback takes the time first, from the loop's clock.  What it must do to take its primitive
  * back (read the descriptor) it does after that, and then it tells the account: through
@@ -23,6 +24,10 @@
 #include "bench/turns.h"
 
 struct display_ops;
+struct handover;
+struct host;
+struct host_ops;
+struct loop_kind;
 struct window;
 struct mech;
 
@@ -30,15 +35,19 @@ struct mech_ops {
 	const char *name;
 	const char *summary;
 	const struct display_ops *display; /* Needs m->window of this one; NULL: of none. */
+	const struct host_ops *host;       /* And m->host of this one. */
 	int (*open)(struct mech *m);       /* 0, or a negative ROUSE_E*. */
 	int (*fire)(struct mech *m, rouse_ns stamp); /* Negative: the call failed. */
 	void (*close)(struct mech *m);
+	void (*await)(struct mech *m); /* NULL: it ends the loop's wait. */
 };
 
 struct mech {
 	const struct mech_ops *ops;
 	rouse_loop *loop;
 	struct window *window; /* NULL where the loop has no display. */
+	struct host *host;     /* NULL where the loop is nobody's guest. */
+	struct handover *handover;
 	struct meter meter;
 	struct turns *turns; /* The run's, the same for all. */
 	/* The worker's: calls that failed, and the last one's error. */
@@ -62,13 +71,17 @@ void mech_fire(struct mech *m, rouse_ns stamp);
 /* The loop's thread: meter_answer_*(), judged by turns. */
 void mech_answer_all(struct mech *m, rouse_ns now);
 void mech_answer_stamps(struct mech *m, const rouse_ns *stamps, size_t count, rouse_ns now);
+/* Where m->host delivered it: mech_answer_all(), judged by the host's waits. */
+void mech_answer_by_host(struct mech *m, rouse_ns now);
 
-/* Whether it exists on a loop with this display; NULL: with none. */
-bool mech_exists(const struct mech_ops *ops, const struct display_ops *display);
+bool mech_exists(const struct mech_ops *ops, const struct loop_kind *kind);
 /* How many of the mechanisms `bits` do. */
-size_t mech_count(unsigned bits, const struct display_ops *display);
+size_t mech_count(unsigned bits, const struct loop_kind *kind);
 
 extern const struct mech_ops mech_wake, mech_post, mech_eventfd, mech_pipe, mech_clientmessage,
         mech_sync, mech_floor;
+/* The hosts' and window libraries' own. */
+extern const struct mech_ops mech_wakeup, mech_idle, mech_async, mech_invoke, mech_emptyevent,
+        mech_pushevent, mech_pushevent_loop;
 
 #endif

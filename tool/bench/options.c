@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "bench/display.h"
+#include "bench/host.h"
 #include "bench/mech.h"
 #include "tool.h"
 
@@ -16,6 +17,14 @@ const struct loop_kind loop_kinds[LOOP_COUNT] = {
                       "the best poller with an X11 display and a window in it"},
         [LOOP_WAYLAND] = {"wayland", NULL, &display_wayland,
                           "the best poller with a Wayland display and a window in it"},
+        [LOOP_GLIB] = {"glib", "epoll", NULL, "as a guest of GLib's main loop", &host_glib},
+        [LOOP_UV] = {"uv", "epoll", NULL, "as a guest of libuv", &host_uv},
+        [LOOP_QT] = {"qt", "epoll", NULL, "as a guest of Qt's event loop (QCoreApplication)",
+                     &host_qt},
+        [LOOP_GLFW] = {"glfw", NULL, &display_glfw,
+                       "the best poller with GLFW and a window of its in it, and GLFW's own wait"},
+        [LOOP_SDL] = {"sdl", NULL, &display_sdl,
+                      "the best poller with SDL and a window of its in it, and SDL's own wait"},
 };
 
 void options_help(FILE *out)
@@ -23,14 +32,14 @@ void options_help(FILE *out)
 	fputs("usage: rouse bench [OPTION...]\n\n"
 	      "Measure how long a wakeup takes from the call on one thread to the callback on\n"
 	      "the loop's thread, for each mechanism on each loop.\n\n"
-	      "  --on LIST       loops: epoll, poll, x11, wayland (default: all that this\n"
-	      "                  machine can run)\n"
+	      "  --on LIST       loops: epoll, poll, x11, wayland, glib, uv, qt, glfw, sdl\n"
+	      "                  (default: all that this machine can run)\n"
 	      "  --mech LIST     mechanisms (default: all that the loop has; see --list)\n"
 	      "  --for SECONDS   how long each loop is measured (30)\n"
 	      "  --rate HZ       wakeups a second of each mechanism (10)\n"
 	      "  --fd-rate HZ    ticks a second of the external descriptor, a timerfd (7)\n"
-	      "  --display NAME  the X server of x11 (default: $DISPLAY, else a private Xvfb;\n"
-	      "                  wayland: $WAYLAND_DISPLAY, else a private weston)\n"
+	      "  --display NAME  the X server of x11, glfw and sdl (default: $DISPLAY, else a\n"
+	      "                  private Xvfb; wayland: $WAYLAND_DISPLAY, else a private weston)\n"
 	      "  --busy US       add a callback that takes this long, 60 times a second\n"
 	      "  --load N        add N clients that keep the display's server busy\n"
 	      "  --log FILE      write every event, one per line\n"
@@ -82,13 +91,15 @@ static int parse_list(const char *option, const char *text, const char *(*name)(
 /* What is wrong between options rather than in one. */
 static int check_together(const struct options *o)
 {
+	const unsigned x11 = 1u << LOOP_X11 | 1u << LOOP_GLFW | 1u << LOOP_SDL;
+
 	if ((uint64_t)o->rate * o->seconds > OPTIONS_MAX_FIRES) {
 		tool_complain("--rate %u for %u s is more than %u wakeups of each mechanism",
 		              o->rate, o->seconds, OPTIONS_MAX_FIRES);
 		return TOOL_USAGE;
 	}
 	for (size_t i = 0; i < LOOP_COUNT; i++) {
-		if (!(o->loops & 1u << i) || mech_count(o->mechs, loop_kinds[i].display) > 0)
+		if (!(o->loops & 1u << i) || mech_count(o->mechs, &loop_kinds[i]) > 0)
 			continue;
 		if (o->loops_named) {
 			tool_complain("none of the mechanisms of --mech exists on %s",
@@ -96,12 +107,12 @@ static int check_together(const struct options *o)
 			return TOOL_USAGE;
 		}
 	}
-	if (!(o->loops & 1u << LOOP_X11) && o->display) {
-		tool_complain("--display has no meaning without the loop x11");
+	if (!(o->loops & x11) && o->display) {
+		tool_complain("--display has no meaning without the loop x11, glfw or sdl");
 		return TOOL_USAGE;
 	}
-	if (!(o->loops & (1u << LOOP_X11 | 1u << LOOP_WAYLAND)) && o->load > 0) {
-		tool_complain("--load has no meaning without the loop x11 or wayland");
+	if (!(o->loops & (x11 | 1u << LOOP_WAYLAND)) && o->load > 0) {
+		tool_complain("--load has no meaning without the loop x11, wayland, glfw or sdl");
 		return TOOL_USAGE;
 	}
 	if (o->display && !*o->display) {

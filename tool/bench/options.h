@@ -8,16 +8,29 @@
 #include <stdio.h>
 
 struct display_ops;
+struct host_ops;
 
-/* A loop that can be measured: a poller, and a display in it or not. */
+/* A loop that can be measured: a poller, a display in it or not, a host around it or not. */
 struct loop_kind {
 	const char *name;
 	const char *poller;                /* NULL: the library's choice. */
 	const struct display_ops *display; /* NULL: none. */
 	const char *summary;
+	const struct host_ops *host; /* NULL: it runs by itself. */
 };
 
-enum { LOOP_EPOLL, LOOP_POLL, LOOP_X11, LOOP_WAYLAND, LOOP_COUNT };
+enum {
+	LOOP_EPOLL,
+	LOOP_POLL,
+	LOOP_X11,
+	LOOP_WAYLAND,
+	LOOP_GLIB,
+	LOOP_UV,
+	LOOP_QT,
+	LOOP_GLFW,
+	LOOP_SDL,
+	LOOP_COUNT
+};
 extern const struct loop_kind loop_kinds[LOOP_COUNT];
 
 struct options {
@@ -29,7 +42,7 @@ struct options {
 	unsigned fd_rate;    /* Ticks a second of the external descriptor. */
 	unsigned busy_us;    /* How long the disturbing callback takes; 0: none. */
 	unsigned load;       /* Clients that keep the display's server busy. */
-	const char *display; /* Of x11. */
+	const char *display; /* The X server of x11, glfw and sdl. */
 	const char *log;
 	const char *json;
 	bool list;

@@ -92,11 +92,13 @@ static const struct mech_result *find(const struct result *r, const char *name)
 
 static void print_ratios(FILE *out, const struct result *r)
 {
-	static const char *const others[] = {"eventfd", "clientmessage", "sync"};
+	static const char *const others[] = {"eventfd",   "clientmessage", "sync",   "wakeup",
+	                                     "idle",      "async",         "invoke", "emptyevent",
+	                                     "pushevent", "pushevent-loop"};
 	const struct mech_result *own = find(r, "rouse-wake");
 	const char *before = "  p50 of rouse-wake: ";
 
-	for (size_t i = 0; own && i < 3; i++) {
+	for (size_t i = 0; own && i < sizeof others / sizeof others[0]; i++) {
 		const struct mech_result *other = find(r, others[i]);
 
 		if (!other)
@@ -164,8 +166,9 @@ void report_run(FILE *out, const struct run *run, const struct result *r)
 		snprintf(table.cell[0][i], WIDTH, "%s", titles[i]);
 	for (size_t i = 0; i < r->mechs; i++)
 		add_row(&table, &r->mech[i]);
-	fprintf(out, "\n%s, %g s%s%s%s: microseconds\n", r->loop, r->seconds,
-	        r->cut_short ? " (cut short)" : "", run->server[0] ? ", " : "", run->server);
+	fprintf(out, "\n%s, %g s%s%s%s%s%s: microseconds\n", r->loop, r->seconds,
+	        r->cut_short ? " (cut short)" : "", r->library[0] ? ", " : "", r->library,
+	        run->server[0] ? ", " : "", run->server);
 	print_table(out, &table);
 	fputc('\n', out);
 	histogram_print(out, r, report_utf8());

@@ -7,6 +7,7 @@
 int result_of(struct run *run, struct result *r)
 {
 	*r = (struct result){.loop = run->kind->name,
+	                     .library = run->library,
 	                     .seconds = run->options->seconds,
 	                     .ticks = run->ticks,
 	                     .has_frames = run->kind->display && run->kind->display->frames > 0,

@@ -21,7 +21,9 @@ struct mech_result {
 
 struct result {
 	const char *loop;
-	double seconds; /* As asked, or until it was cut short. */
+	const char
+	        *library; /* Another's loop or window that was measured with ours; empty: none. */
+	double seconds;   /* As asked, or until it was cut short. */
 	size_t mechs;
 	struct mech_result mech[MECH_MAX];
 	struct ticks ticks;

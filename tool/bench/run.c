@@ -60,18 +60,29 @@ static void *worker_main(void *data)
 	const struct options *o = run->options;
 	uint64_t slots = (uint64_t)o->rate * run->mechs; /* a second */
 	uint64_t total = slots * o->seconds, random = 1;
+	/* Between the ticks' places, at the default rates. */
+	rouse_ns ahead = TOOL_NS_PER_SEC * 3 / 7 / slots, due;
 	unsigned char order[MECH_MAX];
+	struct mech *m;
 
 	for (size_t i = 0; i < run->mechs; i++)
 		order[i] = (unsigned char)i;
 	for (uint64_t slot = 0; slot < total; slot++) {
 		if (slot % run->mechs == 0)
 			shuffle(order, run->mechs, &random);
-		sleep_until(run->begin + slot * TOOL_NS_PER_SEC / slots);
+		m = &run->mech[order[slot % run->mechs]];
+		due = run->begin + slot * TOOL_NS_PER_SEC / slots;
+		if (run->handover.used) {
+			sleep_until(due - ahead);
+			handover_announce(&run->handover, m);
+		}
+		sleep_until(due);
+		if (run->handover.used)
+			handover_take(&run->handover, m);
 		if (atomic_load_explicit(&run->quit, memory_order_acquire))
 			return NULL;
 		/* Stamped after the sleep: a worker that wakes up late is late for nobody. */
-		mech_fire(&run->mech[order[slot % run->mechs]], rouse_now());
+		mech_fire(m, rouse_now());
 		atomic_store_explicit(&run->progress, (unsigned)(slot / slots),
 		                      memory_order_release);
 	}
@@ -185,8 +196,12 @@ static int open_mech(struct run *run, const struct mech_ops *ops, size_t fires)
 	struct mech *m = &run->mech[run->mechs];
 	int rc = ROUSE_ENOMEM;
 
-	*m = (struct mech){
-	        .ops = ops, .loop = run->loop, .window = run->window, .turns = &run->turns};
+	*m = (struct mech){.ops = ops,
+	                   .loop = run->loop,
+	                   .window = run->window,
+	                   .host = run->host,
+	                   .handover = &run->handover,
+	                   .turns = &run->turns};
 	if (meter_open(&m->meter, fires) == 0) {
 		rc = ops->open(m);
 		if (rc < 0)
@@ -217,6 +232,13 @@ static int open_loop(struct run *run, const char *display)
 		if (run->kind->display->open(run->loop, display, &run->events, &run->window) < 0)
 			return -1;
 		memcpy(run->server, run->window->server, sizeof run->server);
+		memcpy(run->library, run->window->library, sizeof run->library);
+	}
+	if (run->kind->host) {
+		if (run->kind->host->open(run->loop, &run->host) < 0)
+			return -1;
+		memcpy(run->library, run->host->library, sizeof run->library);
+		events_add(&run->events, EVENT_STEP, "host_open", run->kind->name, 0);
 	}
 	return 0;
 }
@@ -253,6 +275,7 @@ int run_open(struct run *run, const struct loop_kind *kind, const struct options
 	size_t events = o->fd_rate * 2u + (kind->display ? kind->display->frames : 0);
 
 	*run = (struct run){.kind = kind, .options = o, .tick_fd = -1, .end_fd = -1};
+	run->handover.fd = -1;
 	run->ticks.hz = o->fd_rate;
 	if (events_open(&run->events, events * o->seconds + SPARE_EVENTS) < 0) {
 		tool_complain("no memory for the log");
@@ -261,12 +284,13 @@ int run_open(struct run *run, const struct loop_kind *kind, const struct options
 	if (open_loop(run, display) < 0)
 		goto fail;
 	for (size_t i = 0; mech_table[i]; i++) {
-		if (!(o->mechs & 1u << i) || !mech_exists(mech_table[i], kind->display))
+		if (!(o->mechs & 1u << i) || !mech_exists(mech_table[i], kind))
 			continue;
 		if (open_mech(run, mech_table[i], fires) < 0)
 			goto fail;
 	}
-	if (open_descriptors(run) == 0 && open_disturbances(run, display) == 0)
+	if (handover_open(&run->handover, run->loop, run->mech, run->mechs) == 0 &&
+	    open_descriptors(run) == 0 && open_disturbances(run, display) == 0)
 		return 0;
 fail:
 	run_close(run);
@@ -279,6 +303,15 @@ static size_t owed(struct run *run, struct mech *m)
 {
 	run->lost_server |= run->window && run->window->lost;
 	return m->ops->display && run->lost_server ? 0 : meter_open_stamps(&m->meter);
+}
+
+/* One wait, and what follows from it. */
+static int turn(struct run *run, rouse_ns until)
+{
+	if (!run->host)
+		return rouse_loop_turn(run->loop, until);
+	run->kind->host->turn(run->host, until);
+	return 0;
 }
 
 /* The worker has ended.  One sleep for all that the loop still owes: turns that end by
@@ -294,7 +327,7 @@ static void wait_for_answers(struct run *run)
 		while (owed(run, m) > 0 && rouse_now() < give_up) {
 			if (m->ops == &mech_floor)
 				nanosleep(&step, NULL);
-			else if (rouse_loop_turn(run->loop, give_up) < 0)
+			else if (turn(run, give_up) < 0)
 				return;
 		}
 	}
@@ -305,6 +338,7 @@ static void stop_worker(struct run *run)
 	if (!run->working)
 		return;
 	atomic_store_explicit(&run->quit, true, memory_order_release);
+	handover_end(&run->handover);
 	pthread_join(run->worker, NULL);
 	run->working = false;
 	events_add(&run->events, EVENT_STEP, "worker_join", NULL, 0);
@@ -325,7 +359,10 @@ int run_measure(struct run *run)
 		return -1;
 	}
 	run->working = true;
-	rc = interrupt_caught() ? 0 : rouse_loop_run(run->loop);
+	if (interrupt_caught())
+		rc = 0;
+	else
+		rc = run->host ? run->kind->host->run(run->host) : rouse_loop_run(run->loop);
 	run->end = rouse_now();
 	run->interrupted = interrupt_caught();
 	run->frames = run->window ? run->window->frames - frames : 0;
@@ -353,6 +390,10 @@ void run_close(struct run *run)
 	run->load = NULL;
 	for (size_t i = run->mechs; i-- > 0;)
 		run->mech[i].ops->close(&run->mech[i]);
+	handover_close(&run->handover);
+	if (run->host)
+		run->kind->host->close(run->host);
+	run->host = NULL;
 	if (run->window)
 		run->kind->display->close(run->window);
 	run->window = NULL;

@@ -4,7 +4,7 @@
  * A worker thread fires every mechanism `rate` times a second.  The period is cut into as many
  * slots as there are mechanisms, one for each in an order that changes, so that they interleave
  * and each finds the loop asleep.  The loop also has an external descriptor that ticks, and with a
- * display a window.
+ * display a window; with a host it is a guest.
  */
 #ifndef ROUSE_TOOL_BENCH_RUN_H
 #define ROUSE_TOOL_BENCH_RUN_H
@@ -17,6 +17,8 @@
 
 #include "bench/display.h"
 #include "bench/events.h"
+#include "bench/handover.h"
+#include "bench/host.h"
 #include "bench/load.h"
 #include "bench/mech.h"
 #include "bench/options.h"
@@ -34,7 +36,9 @@ struct run {
 	rouse_loop *loop;
 	rouse_remote *remote;
 	struct window *window;
+	struct host *host;
 	struct load *load;
+	struct handover handover;
 	int tick_fd, end_fd;
 	rouse_ns busy_begin;
 	uint64_t busy_n; /* The next busy callback. */
@@ -54,7 +58,7 @@ struct run {
 	rouse_ns begin, end;
 	bool lost_server;
 	bool interrupted;
-	char server[64];
+	char server[64], library[64];
 };
 
 /* Makes the loop and all that is in it.  `display` is for a loop with a display.  0, or -1 after

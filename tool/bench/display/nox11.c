@@ -6,6 +6,7 @@ const struct display_ops display_x11 = {
         .loop = "x11",
         .name = "X11 display",
         .variable = "DISPLAY",
+        .x11 = true,
         .missing = "this build has no X11 (install libx11-dev libx11-xcb-dev libxcb1-dev)",
 };
 

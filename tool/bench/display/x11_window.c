@@ -1,16 +1,11 @@
 #include "bench/display/x11_window.h"
 
-#include <poll.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <X11/Xlib.h>
-#include <X11/Xlib-xcb.h>
-#include <xcb/xcb.h>
-#include <xcb/xcbext.h>
 
+#include "bench/display/x11_server.h"
 #include "tool.h"
-#include "xvfb.h"
 
 enum { WIDTH = 320, HEIGHT = 200 };
 
@@ -81,41 +76,6 @@ static void on_lost(rouse_loop *loop, rouse_x11 *x11, void *data)
 	window_lost(&w->window);
 }
 
-/* Before the display is attached and after it is detached again, a server that dies must not
- * take the process with it either: both of Xlib's ways out are closed. */
-static int stay_io(Display *display)
-{
-	(void)display;
-	return 0;
-}
-
-static void stay_exit(Display *display, void *data)
-{
-	(void)display;
-	(void)data;
-}
-
-/* Whether the server still answers: XCloseDisplay() would wait for one that was stopped. */
-static bool answers(struct x11_window *w)
-{
-	xcb_connection_t *x = XGetXCBConnection(w->display);
-	unsigned question = xcb_get_input_focus(x).sequence;
-	struct pollfd pollfd = {.fd = xcb_get_file_descriptor(x), .events = POLLIN};
-	rouse_ns give_up = rouse_now() + TOOL_NS_PER_SEC;
-	xcb_generic_error_t *error = NULL;
-	void *reply = NULL;
-
-	xcb_flush(x);
-	while (!xcb_poll_for_reply(x, question, &reply, &error)) {
-		if (rouse_now() > give_up)
-			return false;
-		poll(&pollfd, 1, 20);
-	}
-	free(reply);
-	free(error);
-	return true;
-}
-
 static void close_window(struct window *window)
 {
 	struct x11_window *w = (struct x11_window *)window;
@@ -123,10 +83,10 @@ static void close_window(struct window *window)
 	if (!w)
 		return;
 	rouse_x11_detach(w->x11);
-	XSetIOErrorHandler(stay_io);
-	XSetIOErrorExitHandler(w->display, stay_exit, NULL);
+	/* Detached, it has Xlib's own ways out again. */
+	x11_stay(w->display);
 	XFreeGC(w->display, w->gc);
-	if (!w->window.lost && !answers(w))
+	if (!w->window.lost && !x11_answers(w->display))
 		shutdown(ConnectionNumber(w->display), SHUT_RDWR);
 	XCloseDisplay(w->display);
 	free(w);
@@ -152,14 +112,14 @@ static int open_window(rouse_loop *loop, const char *display, struct events *eve
 	}
 	w->window.loop = loop;
 	w->window.events = events;
-	XSetIOErrorHandler(stay_io);
+	x11_stay_early();
 	w->display = XOpenDisplay(display);
 	if (!w->display) {
 		tool_complain("cannot open the X display '%s'", display);
 		free(w);
 		return ROUSE_ELOST;
 	}
-	XSetIOErrorExitHandler(w->display, stay_exit, NULL);
+	x11_stay(w->display);
 	w->id = XCreateSimpleWindow(w->display, DefaultRootWindow(w->display), 0, 0, WIDTH, HEIGHT,
 	                            0, BlackPixel(w->display, DefaultScreen(w->display)),
 	                            WhitePixel(w->display, DefaultScreen(w->display)));
@@ -179,8 +139,7 @@ static int open_window(rouse_loop *loop, const char *display, struct events *eve
 		close_window(&w->window);
 		return ROUSE_ELOST;
 	}
-	snprintf(w->window.server, sizeof w->window.server, "%s %d", ServerVendor(w->display),
-	         VendorRelease(w->display));
+	x11_server_name(w->display, &w->window);
 	*ret_window = &w->window;
 	return 0;
 }
@@ -210,27 +169,16 @@ void x11_window_on_message(struct window *window,
 	w->message_data = data;
 }
 
-static struct xvfb xvfb = {.cookie = -1};
-
-static const char *start(void)
-{
-	return xvfb_start(&xvfb) < 0 ? NULL : xvfb.display;
-}
-
-static void stop(void)
-{
-	xvfb_stop(&xvfb);
-}
-
 const struct display_ops display_x11 = {
         .loop = "x11",
         .name = "X11 display",
         .server = "the X server",
         .variable = "DISPLAY",
+        .x11 = true,
         .program = "Xvfb",
         .package = "xvfb",
-        .start = start,
-        .stop = stop,
+        .start = x11_server_start,
+        .stop = x11_server_stop,
         .open = open_window,
         .close = close_window,
         .tick = refresh,
