@@ -11,20 +11,20 @@
 #include "tool.h"
 
 const struct loop_kind loop_kinds[LOOP_COUNT] = {
-        [LOOP_EPOLL] = {"epoll", "epoll", NULL, "the poller epoll"},
-        [LOOP_POLL] = {"poll", "poll", NULL, "the poller poll(2)"},
-        [LOOP_X11] = {"x11", NULL, &display_x11,
+        [LOOP_EPOLL] = {"epoll", "epoll", NULL, NULL, "the poller epoll"},
+        [LOOP_POLL] = {"poll", "poll", NULL, NULL, "the poller poll(2)"},
+        [LOOP_X11] = {"x11", NULL, &display_x11, NULL,
                       "the best poller with an X11 display and a window in it"},
-        [LOOP_WAYLAND] = {"wayland", NULL, &display_wayland,
+        [LOOP_WAYLAND] = {"wayland", NULL, &display_wayland, NULL,
                           "the best poller with a Wayland display and a window in it"},
-        [LOOP_GLIB] = {"glib", "epoll", NULL, "as a guest of GLib's main loop", &host_glib},
-        [LOOP_UV] = {"uv", "epoll", NULL, "as a guest of libuv", &host_uv},
-        [LOOP_QT] = {"qt", "epoll", NULL, "as a guest of Qt's event loop (QCoreApplication)",
-                     &host_qt},
-        [LOOP_GLFW] = {"glfw", NULL, &display_glfw,
-                       "the best poller with GLFW and a window of its in it, and GLFW's own wait"},
-        [LOOP_SDL] = {"sdl", NULL, &display_sdl,
-                      "the best poller with SDL and a window of its in it, and SDL's own wait"},
+        [LOOP_GLIB] = {"glib", "epoll", NULL, &host_glib, "as a guest of GLib's main loop"},
+        [LOOP_UV] = {"uv", "epoll", NULL, &host_uv, "as a guest of libuv"},
+        [LOOP_QT] = {"qt", "epoll", NULL, &host_qt,
+                     "as a guest of Qt's event loop (QCoreApplication)"},
+        [LOOP_GLFW] = {"glfw", NULL, &display_glfw, NULL,
+                       "the best poller with a window of GLFW's in it, and GLFW's own wait"},
+        [LOOP_SDL] = {"sdl", NULL, &display_sdl, NULL,
+                      "the best poller with a window of SDL's in it, and SDL's own wait"},
 };
 
 void options_help(FILE *out)

@@ -15,8 +15,8 @@ struct loop_kind {
 	const char *name;
 	const char *poller;                /* NULL: the library's choice. */
 	const struct display_ops *display; /* NULL: none. */
+	const struct host_ops *host;       /* NULL: it runs by itself. */
 	const char *summary;
-	const struct host_ops *host; /* NULL: it runs by itself. */
 };
 
 enum {

@@ -113,6 +113,8 @@ static bool open_shown(struct sdl_window *w)
 	SDL_SetMainReady();
 	SDL_SetHint(SDL_HINT_NO_SIGNAL_HANDLERS, "1");
 	SDL_SetHint("SDL_VIDEODRIVER", "x11");
+	/* Else the picture goes through OpenGL, with threads and a connection of its own. */
+	SDL_SetHint(SDL_HINT_FRAMEBUFFER_ACCELERATION, "0");
 	/* Where there is no session bus, libdbus would start one. */
 	setenv("DBUS_SESSION_BUS_ADDRESS", "disabled:", 0);
 	if (SDL_Init(SDL_INIT_VIDEO) < 0)
