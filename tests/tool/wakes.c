@@ -1,10 +1,11 @@
 /*
  * Preloaded into `rouse bench`: other libraries' own wakes, some of which come to nothing, or come
  * twice, or too late.  ROUSE_TEST_WAKES says which of that, and how many from the fifth call on:
- * "drop 3", "twice 3", "later 1": with the next call.  How many there were is told on standard
- * error.
+ * "drop 3", "twice 3", "later 1": with the next call, "after 1": when SDL is back in the loop.  How
+ * many there were is told on standard error.
  */
 #include <dlfcn.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +21,7 @@ __attribute__((destructor)) static void tell(void)
 	fprintf(stderr, "altered %u\n", done);
 }
 
-/* How often this call is to be made; -1: with the next one. */
+/* How often this call is to be made; -1: with the next one; -2: when SDL is back in the loop. */
 static int times(void)
 {
 	const char *how = getenv("ROUSE_TEST_WAKES");
@@ -30,7 +31,7 @@ static int times(void)
 	if (calls < FIRST || calls >= FIRST + count)
 		return 1;
 	done++;
-	return *how == 'd' ? 0 : *how == 't' ? 2 : -1;
+	return *how == 'd' ? 0 : *how == 't' ? 2 : *how == 'l' ? -1 : -2;
 }
 
 EXPORT unsigned g_idle_add_full(int priority, int (*fn)(void *), void *data, void (*gone)(void *))
@@ -65,24 +66,40 @@ EXPORT void glfwPostEmptyEvent(void)
 }
 
 /* An SDL_Event, which is 56 bytes by SDL's promise. */
+static char held[56];
+static atomic_int holds;
+
 EXPORT int SDL_PushEvent(void *event)
 {
-	static char held[56];
-	static int holds;
 	int (*real)(void *);
 	int result = 1, n = times();
 
 	*(void **)&real = dlsym(RTLD_NEXT, "SDL_PushEvent");
 	if (n < 0) {
 		memcpy(held, event, sizeof held);
-		holds = 1;
-	} else if (holds) {
-		holds = 0;
+		atomic_store(&holds, n);
+	} else if (atomic_load(&holds) == -1) {
+		atomic_store(&holds, 0);
 		real(held);
 	}
 	for (; n > 0; n--)
 		result = real(event);
 	return result;
+}
+
+/* The last thing that is done when SDL is put back into the loop. */
+EXPORT void SDL_AddEventWatch(int (*fn)(void *, void *), void *data)
+{
+	void (*real)(int (*)(void *, void *), void *);
+	int (*push)(void *);
+
+	*(void **)&real = dlsym(RTLD_NEXT, "SDL_AddEventWatch");
+	*(void **)&push = dlsym(RTLD_NEXT, "SDL_PushEvent");
+	real(fn, data);
+	if (atomic_load(&holds) != -2)
+		return;
+	atomic_store(&holds, 0);
+	push(held);
 }
 
 /* QMetaObject::invokeMethodImpl(QObject *, QtPrivate::QSlotObjectBase *, Qt::ConnectionType,
