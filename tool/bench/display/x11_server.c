@@ -1,7 +1,6 @@
 #include "bench/display/x11_server.h"
 
 #include <poll.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,14 +35,11 @@ void x11_server_name(Display *display, struct window *w)
 /* ---- A server that dies ------------------------------------------------ */
 
 static atomic_bool dead;
-static pthread_t main_thread;
 
 static int stay_io(Display *display)
 {
 	(void)display;
 	atomic_store_explicit(&dead, true, memory_order_release);
-	if (!pthread_equal(pthread_self(), main_thread))
-		pthread_exit(NULL);
 	return 0;
 }
 
@@ -56,7 +52,6 @@ static void stay_exit(Display *display, void *data)
 void x11_stay_early(void)
 {
 	atomic_store_explicit(&dead, false, memory_order_release);
-	main_thread = pthread_self();
 	XSetIOErrorHandler(stay_io);
 }
 

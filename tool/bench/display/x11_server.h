@@ -16,9 +16,7 @@ void x11_server_name(struct _XDisplay *display, struct window *window);
 
 /*
  * A server that dies must not take the process with it: Xlib has two ways out, and both are closed.
- * The first one is the process's, and may be closed before there is a Display.  A thread that is
- * not the main one ends in it, with all that it holds: what it was in is Xlib's second way out,
- * of a Display that nobody can name (SDL's second one).
+ * The first one is the process's, and may be closed before there is a Display.
  */
 void x11_stay_early(void);
 void x11_stay(struct _XDisplay *display);

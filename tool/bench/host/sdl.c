@@ -5,6 +5,7 @@
 #define SDL_MAIN_HANDLED
 #include <SDL.h>
 #include <SDL_syswm.h>
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -26,6 +27,23 @@ struct sdl_window {
 	unsigned draws;
 	rouse_ns entered; /* SDL's own wait, the latest time. */
 };
+
+/*
+ * In Xlib's place: SDL has a second Display, through which it wakes its own wait, and tells nobody
+ * of it.  Where the server dies, that one must not take the process with it either.  (A build of
+ * SDL that loads Xlib by itself is not reached by this.)
+ */
+__attribute__((visibility("default"))) Display *XOpenDisplay(const char *name)
+{
+	Display *(*real)(const char *);
+	Display *display;
+
+	*(void **)&real = dlsym(RTLD_NEXT, "XOpenDisplay");
+	display = real(name);
+	if (display)
+		x11_stay(display);
+	return display;
+}
 
 static bool find(struct sdl_window *w, SDL_SysWMinfo *info)
 {
