@@ -33,8 +33,7 @@ struct rouse_glfw {
 	bool gone;      /* detached; freed when depth is 0 */
 };
 
-/* The process's.  Under the displays' mutex. */
-static const rouse_glfw *attached;
+static const void *attached;
 
 static void leave(rouse_glfw *glfw)
 {
@@ -43,12 +42,39 @@ static void leave(rouse_glfw *glfw)
 		glfw->allocator.free(glfw, sizeof(*glfw), glfw->allocator.ctx);
 }
 
+/* ---- GLFW's connection ---------------------------------------------------------- */
+
+/* One of the two, or neither where GLFW is not initialised.  ROUSE_EINVAL, ROUSE_ENOTSUP, or 0. */
+static int ask_connection(struct rouse__window *window)
+{
+	int platform = glfwGetPlatform     ? glfwGetPlatform()
+	               : glfwGetX11Display ? ON_X11
+	                                   : ON_WAYLAND;
+
+	if (platform == ON_X11 && glfwGetX11Display)
+		window->x11 = glfwGetX11Display();
+	else if (platform == ON_WAYLAND && glfwGetWaylandDisplay)
+		window->wayland = glfwGetWaylandDisplay();
+	else
+		return platform ? ROUSE_ENOTSUP : ROUSE_EINVAL;
+	return 0;
+}
+
+/* Against the rules; what is left of its connection must not be looked at. */
+static bool is_terminated(const struct rouse__window *window)
+{
+	struct rouse__window now = {0};
+
+	return ask_connection(&now) < 0 || now.x11 != window->x11 || now.wayland != window->wayland;
+}
+
 /* ---- The hook ---------------------------------------------------------------- */
 
 static rouse_ns prepare(rouse_loop *loop, rouse_source self, unsigned flags, void *data)
 {
 	rouse_glfw *glfw = data;
 
+	glfw->window.lost = glfw->window.lost || is_terminated(&glfw->window);
 	if (rouse__window_prepare(&glfw->window, loop, self, flags))
 		return 0;
 	return glfw->window.lost ? ROUSE_NEVER : glfw->window.due;
@@ -86,19 +112,6 @@ static int dispatch(rouse_loop *loop, rouse_source self, unsigned budget, void *
 
 /* ---- Attach and detach --------------------------------------------------------- */
 
-static int enlist(const rouse_glfw *glfw)
-{
-	int result = ROUSE_EEXIST;
-
-	rouse__display_lock();
-	if (!attached) {
-		attached = glfw;
-		result = 0;
-	}
-	rouse__display_unlock();
-	return result;
-}
-
 /* Everything of an attachment ends here: detach, a failed attach, the end of the loop. */
 static void release(rouse_loop *loop, void *data)
 {
@@ -108,29 +121,18 @@ static void release(rouse_loop *loop, void *data)
 	glfw->depth++;
 	glfw->gone = true;
 	rouse__window_let_go(&glfw->window);
-	rouse__display_lock();
-	if (attached == glfw)
-		attached = NULL;
-	rouse__display_unlock();
+	rouse__window_delist(&attached, glfw);
 	leave(glfw);
 }
 
 /* ROUSE_EINVAL, ROUSE_ENOTSUP, ROUSE_ELOST, or 0. */
 static int find_connection(struct rouse__window *window)
 {
-	int platform = glfwGetPlatform     ? glfwGetPlatform()
-	               : glfwGetX11Display ? ON_X11
-	                                   : ON_WAYLAND;
+	int result = ask_connection(window);
 
-	if (platform == ON_X11 && glfwGetX11Display)
-		window->x11 = glfwGetX11Display();
-	else if (platform == ON_WAYLAND && glfwGetWaylandDisplay)
-		window->wayland = glfwGetWaylandDisplay();
-	else
-		return platform ? ROUSE_ENOTSUP : ROUSE_EINVAL;
-	if (!window->x11 && !window->wayland)
-		return ROUSE_EINVAL;
-	return rouse__window_init(window);
+	if (result == 0 && !window->x11 && !window->wayland)
+		result = ROUSE_EINVAL;
+	return result == 0 ? rouse__window_init(window) : result;
 }
 
 /* The struct of 0.1. */
@@ -171,7 +173,7 @@ int rouse_glfw_attach(rouse_loop *loop, const rouse_glfw_options *options, rouse
 		allocator->free(glfw, sizeof(*glfw), allocator->ctx);
 		return result;
 	}
-	result = enlist(glfw);
+	result = rouse__window_enlist(&attached, glfw);
 	if (result < 0) {
 		rouse_remove(loop, glfw->hook);
 		return result;

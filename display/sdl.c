@@ -27,6 +27,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <unistd.h>
 
 /* From the first look that came too early to the second; and to the last. */
 #define FIRST_LOOK UINT64_C(100000)
@@ -39,6 +40,7 @@ struct rouse_sdl {
 	rouse_source hook;
 	rouse_waker *waker;
 	pthread_t thread;
+	pid_t process;
 	struct rouse__window window;
 	atomic_uint_fast64_t told; /* what was announced, and above it how much by other threads */
 	uint32_t taken;
@@ -51,8 +53,7 @@ struct rouse_sdl {
 	bool gone;        /* detached; freed when depth is 0 */
 };
 
-/* The process's.  Under the displays' mutex. */
-static const rouse_sdl *attached;
+static const void *attached;
 
 static void leave(rouse_sdl *sdl)
 {
@@ -121,6 +122,8 @@ static rouse_ns prepare(rouse_loop *loop, rouse_source self, unsigned flags, voi
 {
 	rouse_sdl *sdl = data;
 
+	/* Against the rules; what is left of its connection must not be looked at. */
+	sdl->window.lost = sdl->window.lost || !SDL_WasInit(SDL_INIT_VIDEO);
 	if (rouse__window_prepare(&sdl->window, loop, self, flags) || holds_events())
 		return 0;
 	rouse_ns look = next_look(sdl);
@@ -163,7 +166,8 @@ static int dispatch(rouse_loop *loop, rouse_source self, unsigned budget, void *
 
 	(void)self;
 	sdl->depth++;
-	unsigned handled = serve_window(sdl);
+	bool served = serve_window(sdl);
+	unsigned handled = 0;
 	while (handled < budget && !sdl->gone &&
 	       SDL_PeepEvents(&event, 1, SDL_GETEVENT, SDL_FIRSTEVENT, SDL_LASTEVENT) > 0) {
 		sdl->taken++;
@@ -171,26 +175,15 @@ static int dispatch(rouse_loop *loop, rouse_source self, unsigned budget, void *
 		if (to->event)
 			to->event(loop, sdl, &event, to->data);
 	}
-	if (handled > 0 && !sdl->gone && to->after && !holds_events())
+	bool pumped = served && !sdl->window.lost;
+	if ((pumped || handled > 0) && !sdl->gone && to->after && !holds_events())
 		to->after(loop, sdl, to->data);
 	leave(sdl);
-	return (int)handled;
+	/* A pump is none of the budget: else it could be all of it. */
+	return handled > 0 ? (int)handled : served;
 }
 
 /* ---- Attach and detach --------------------------------------------------------- */
-
-static int enlist(const rouse_sdl *sdl)
-{
-	int result = ROUSE_EEXIST;
-
-	rouse__display_lock();
-	if (!attached) {
-		attached = sdl;
-		result = 0;
-	}
-	rouse__display_unlock();
-	return result;
-}
 
 /* Everything of an attachment ends here: detach, a failed attach, the end of the loop. */
 static void release(rouse_loop *loop, void *data)
@@ -200,13 +193,15 @@ static void release(rouse_loop *loop, void *data)
 	(void)loop;
 	sdl->depth++;
 	sdl->gone = true;
-	/* When this returns, no thread is inside the watch. */
-	SDL_DelEventWatch(announce, sdl);
+	if (getpid() == sdl->process)
+		/* When this returns, no thread is inside the watch. */
+		SDL_DelEventWatch(announce, sdl);
+	else
+		/* A forked child, where a thread that is not there may have SDL's mutex for ever.
+		 * The watch stays, and what it looks at. */
+		sdl->depth++;
 	rouse__window_let_go(&sdl->window);
-	rouse__display_lock();
-	if (attached == sdl)
-		attached = NULL;
-	rouse__display_unlock();
+	rouse__window_delist(&attached, sdl);
 	leave(sdl);
 }
 
@@ -280,6 +275,7 @@ int rouse_sdl_attach(rouse_loop *loop, const rouse_sdl_options *options, rouse_s
 	                   .allocator = *allocator,
 	                   .options = copy,
 	                   .thread = pthread_self(),
+	                   .process = getpid(),
 	                   .window = window};
 	atomic_init(&sdl->told, 0);
 	result = join(sdl);
@@ -287,7 +283,7 @@ int rouse_sdl_attach(rouse_loop *loop, const rouse_sdl_options *options, rouse_s
 		allocator->free(sdl, sizeof(*sdl), allocator->ctx);
 		return result;
 	}
-	result = enlist(sdl);
+	result = rouse__window_enlist(&attached, sdl);
 	if (result < 0) {
 		rouse_remove(loop, sdl->hook);
 		return result;

@@ -40,10 +40,26 @@ static bool x11_prepare(struct rouse__window *window)
 
 /* ---- Wayland ------------------------------------------------------------------ */
 
+/* What the compositor said before it went, and that it went.  GLFW's pump reads nothing once it
+ * cannot write: it asks its windows to close, and would be called for ever. */
+static void wayland_read_last(struct rouse__window *window)
+{
+	if (wl_display_prepare_read(window->wayland) == 0)
+		wl_display_read_events(window->wayland);
+}
+
 static bool wayland_prepare(struct rouse__window *window, unsigned flags, bool *ret_blocked)
 {
-	*ret_blocked = wl_display_flush(window->wayland) < 0 && errno == EAGAIN;
+	int unwritten = wl_display_flush(window->wayland) < 0 ? errno : 0;
+
+	*ret_blocked = unwritten == EAGAIN;
+	if (unwritten == EPIPE && window->refused)
+		wayland_read_last(window);
 	window->lost = wl_display_get_error(window->wayland) != 0;
+	if (unwritten == EPIPE && !window->lost && !window->refused) {
+		window->refused = true;
+		return true;
+	}
 	if (window->lost)
 		return false;
 	/* No intent is given for a queue that is not empty. */
@@ -99,12 +115,13 @@ bool rouse__window_prepare(struct rouse__window *window, rouse_loop *loop, rouse
 	bool blocked = false;
 
 	rouse__window_let_go(window);
-	if (window->x11)
+	if (!window->lost && window->x11)
 		window->work = x11_prepare(window);
-	else
+	else if (!window->lost)
 		window->work = wayland_prepare(window, flags, &blocked);
 	if (window->lost) {
 		watch(window, loop, hook, 0);
+		window->watched = 0; /* a closed descriptor's number is not asked about again */
 		return !window->lost_told;
 	}
 	watch(window, loop, hook, ROUSE_READABLE | (blocked ? ROUSE_WRITABLE : 0u));
@@ -125,7 +142,10 @@ bool rouse__window_check(struct rouse__window *window, const rouse_loop *loop, u
 
 void rouse__window_pumps(struct rouse__window *window, const rouse_loop *loop)
 {
-	window->due = window->period ? rouse_loop_now(loop) + window->period : ROUSE_NEVER;
+	rouse_ns now = rouse_loop_now(loop);
+	bool ticks = window->period > 0 && window->period < ROUSE_NEVER - now;
+
+	window->due = ticks ? now + window->period : ROUSE_NEVER;
 }
 
 void rouse__window_let_go(struct rouse__window *window)
@@ -133,4 +153,25 @@ void rouse__window_let_go(struct rouse__window *window)
 	if (window->holding)
 		wl_display_cancel_read(window->wayland);
 	window->holding = false;
+}
+
+int rouse__window_enlist(const void **attached, const void *self)
+{
+	int result = ROUSE_EEXIST;
+
+	rouse__display_lock();
+	if (!*attached) {
+		*attached = self;
+		result = 0;
+	}
+	rouse__display_unlock();
+	return result;
+}
+
+void rouse__window_delist(const void **attached, const void *self)
+{
+	rouse__display_lock();
+	if (*attached == self)
+		*attached = NULL;
+	rouse__display_unlock();
 }

@@ -33,7 +33,8 @@ struct rouse__window {
 	unsigned watched;
 	bool work;    /* found by prepare, for check to tell */
 	bool holding; /* an intent to read */
-	bool lost, lost_told;
+	bool refused; /* what was to be written; the pump has been called since, and may say so */
+	bool lost, lost_told; /* the server, or the library itself: the connection is not touched */
 };
 
 /* Fill in what follows from x11 or wayland.  ROUSE_ELOST, or 0. */
@@ -49,5 +50,9 @@ bool rouse__window_check(struct rouse__window *window, const rouse_loop *loop, u
 void rouse__window_pumps(struct rouse__window *window, const rouse_loop *loop);
 /* The hook goes. */
 void rouse__window_let_go(struct rouse__window *window);
+
+/* A process has one of each library: ROUSE_EEXIST, or 0, and `self` is it. */
+int rouse__window_enlist(const void **attached, const void *self);
+void rouse__window_delist(const void **attached, const void *self);
 
 #endif
