@@ -1,20 +1,17 @@
 #include "glfw_subject.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-const bool subject_has_budget = false;
+bool subject_has_budget;
 
-static struct subject *the_subject;
-
-static void refreshed(GLFWwindow *window)
+static void on_refresh(GLFWwindow *window)
 {
-	struct subject *s = the_subject;
+	subject_event(glfwGetWindowUserPointer(window));
+}
 
-	(void)window;
-	s->events++;
-	if (s->on_event)
-		s->on_event(s);
+static void on_close(GLFWwindow *window)
+{
+	((struct subject *)glfwGetWindowUserPointer(window))->asked_to_close = true;
 }
 
 static void on_after(rouse_loop *loop, rouse_glfw *glfw, void *data)
@@ -23,19 +20,16 @@ static void on_after(rouse_loop *loop, rouse_glfw *glfw, void *data)
 
 	assert_ptr_equal(loop, s->loop);
 	assert_ptr_equal(glfw, s->attached);
-	s->after++;
-	if (s->on_after)
-		s->on_after(s);
+	subject_after(s);
 }
 
 static void on_lost(rouse_loop *loop, rouse_glfw *glfw, void *data)
 {
 	struct subject *s = data;
 
-	(void)loop, (void)glfw;
-	s->lost++;
-	if (s->on_lost)
-		s->on_lost(s);
+	assert_ptr_equal(loop, s->loop);
+	assert_ptr_equal(glfw, s->attached);
+	subject_lost(s);
 }
 
 rouse_glfw_options glfw_subject_options(struct subject *s)
@@ -69,45 +63,38 @@ int subject_detach(void *attached)
 	return rouse_glfw_detach(attached);
 }
 
-void subject_open(struct subject *s, const rouse_loop_options *loop_options)
+bool library_open(struct subject *s)
 {
-	rouse_loop_options options = {.size = sizeof(options)};
-	rouse_ns period = s->period;
+	bool on_x11 = !strcmp(server_driver, "x11");
 
-	if (loop_options)
-		options = *loop_options;
-	if (!options.poller)
-		options.poller = getenv("ROUSE_TEST_POLLER");
-	memset(s, 0, sizeof(*s));
-	s->period = period;
-	the_subject = s;
-	assert_int_equal(rouse_loop_create(&options, &s->loop), 0);
+	if (on_x11 ? !glfwGetX11Display : !glfwGetWaylandDisplay)
+		return false;
 	assert_true(glfwInit());
 	GLFWwindow *window = glfw_subject_window(GLFW_NO_API);
 	assert_non_null(window);
-	glfwSetWindowRefreshCallback(window, refreshed);
-	s->display = glfwGetX11Display();
-	s->window = glfwGetX11Window(window);
-	s->other = XOpenDisplay(NULL);
-	assert_non_null(s->other);
-	XSync(s->display, False);
-	assert_int_equal(subject_attach(s, s->loop, &s->attached), 0);
-	fixture_settle(s->loop);
-	s->events = s->after = 0;
+	glfwSetWindowUserPointer(window, s);
+	glfwSetWindowCloseCallback(window, on_close);
+	if (on_x11) {
+		glfwSetWindowRefreshCallback(window, on_refresh);
+		s->display = glfwGetX11Display();
+		s->window = glfwGetX11Window(window);
+	} else {
+		s->wayland = glfwGetWaylandDisplay();
+	}
+	return true;
 }
 
-void subject_quit(struct subject *s)
+void library_quit(void)
 {
-	s->display = NULL;
 	glfwTerminate();
 }
 
-void subject_close(struct subject *s)
+void library_push(void)
 {
-	assert_int_equal(rouse_glfw_detach(s->attached), 0);
-	if (s->display)
-		subject_quit(s);
-	if (s->other)
-		XCloseDisplay(s->other);
-	assert_int_equal(rouse_loop_destroy(s->loop), 0);
+	glfwPostEmptyEvent();
+}
+
+void library_wait(rouse_ns longest)
+{
+	glfwWaitEventsTimeout((double)longest / 1e9);
 }

@@ -2,13 +2,11 @@
 #include "subject.h"
 
 #include "display/traced.h"
-#include "display/xvfb.h"
 
+#include <X11/Xlib.h>
 #include <string.h>
 
 enum { WAKES = TRACED_WAKES };
-
-static struct xvfb server;
 
 static void draw(void *data)
 {
@@ -85,6 +83,6 @@ int main(int argc, char **argv)
 	if (argc > 1)
 		return traced(argv[1]);
 	traced_or_skip();
-	xvfb_start(&server);
+	subject_begin();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

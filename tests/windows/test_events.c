@@ -1,7 +1,8 @@
-/* Where events hide, floods, what is written when, and the end of the server. */
+/* On X11: where events hide, a flood from elsewhere, what is written when, and the end of the
+ * server. */
 #include "subject.h"
 
-#include "display/xvfb.h"
+#include "x11_server.h"
 
 #include <X11/Xlib-xcb.h>
 #include <pthread.h>
@@ -9,10 +10,6 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <unistd.h>
-
-static struct xvfb server;
-
-enum { BUDGET = 64 };
 
 /* ---- No sleep on an event ------------------------------------------------------ */
 
@@ -125,60 +122,6 @@ static void x3_requests_of_a_callback_are_written(void **state)
 
 /* ---- Floods ---------------------------------------------------------------------- */
 
-struct flood {
-	unsigned since_fd, worst; /* events between two runs of the descriptor's callback */
-	unsigned fds;
-};
-
-static void flood_fd(rouse_loop *loop, rouse_source self, rouse_fd fd, unsigned events, void *data)
-{
-	struct flood *flood = data;
-
-	(void)loop, (void)self, (void)fd, (void)events;
-	flood->fds++;
-	if (flood->since_fd > flood->worst)
-		flood->worst = flood->since_fd;
-	flood->since_fd = 0;
-}
-
-static void flood_event(struct subject *s)
-{
-	((struct flood *)s->data)->since_fd++;
-}
-
-static void x4_flood_of_events_is_delivered_whole(void **state)
-{
-	const rouse_loop_options options = {.size = sizeof(options), .max_batch = BUDGET};
-	struct subject s = {0};
-	struct flood flood = {0};
-	unsigned timers = 0, queued = fixture_scaled(20000);
-	int pipes[2];
-
-	(void)state;
-	subject_open(&s, &options);
-	s.data = &flood;
-	s.on_event = flood_event;
-	assert_int_equal(pipe(pipes), 0);
-	assert_int_equal(write(pipes[1], "x", 1), 1);
-	assert_int_equal(rouse_fd_add(s.loop, pipes[0], ROUSE_READABLE, flood_fd, &flood, NULL), 0);
-	assert_int_equal(
-	        rouse_timer_add(s.loop, rouse_now(), 1, 0, fixture_count_timer, &timers, NULL), 0);
-	subject_queue(&s, queued);
-	fixture_until(s.loop, &s.events, queued);
-	fixture_prompt_turn(s.loop);
-	assert_int_equal(s.events, queued);
-	assert_true(timers > 0 && flood.fds > 0);
-	if (subject_has_budget) {
-		assert_true(flood.worst <= BUDGET);
-		assert_true(flood.fds >= queued / BUDGET - 1);
-		assert_true(timers >= queued / BUDGET - 1);
-		assert_int_equal(s.after, 1);
-	}
-	subject_close(&s);
-	close(pipes[0]);
-	close(pipes[1]);
-}
-
 /* Another client floods, and waits only for what it has sent before the last burst: SDL's pump goes
  * on for as long as something comes. */
 enum { BURST = 500 };
@@ -197,7 +140,8 @@ static void *send_flood(void *data)
 	for (unsigned sent = 0; display && !atomic_load(&sender->stop);) {
 		if (sent - atomic_load(&sender->arrived) > BURST)
 			continue;
-		subject_expose(display, sender->window, BURST);
+		x11_expose(display, sender->window, BURST);
+		XSync(display, False);
 		sent += BURST;
 	}
 	if (display)
@@ -233,66 +177,6 @@ static void x4_flood_from_another_client_starves_nobody(void **state)
 	subject_close(&s);
 }
 
-static void always_wake(rouse_loop *loop, void *data)
-{
-	(void)loop;
-	assert_true(rouse_wake(*(rouse_waker **)data) >= 0);
-}
-
-static void x4_flood_of_wakes_does_not_starve_events(void **state)
-{
-	const rouse_loop_options options = {.size = sizeof(options), .max_batch = 1};
-	struct subject s = {0};
-	rouse_waker *waker;
-
-	(void)state;
-	subject_open(&s, &options);
-	assert_int_equal(rouse_waker_create(s.loop, always_wake, &waker, &waker), 0);
-	assert_true(rouse_wake(waker) >= 0);
-	subject_queue(&s, 100);
-	for (unsigned turns = 0; s.events < 100; turns++) {
-		assert_true(turns < 110);
-		assert_true(rouse_loop_turn(s.loop, rouse_now() + LONG) >= 0);
-	}
-	rouse_waker_unref(waker);
-	subject_close(&s);
-}
-
-/* ---- A period --------------------------------------------------------------------- */
-
-static void period_pumps_without_events(void **state)
-{
-	struct subject s = {.period = MS};
-
-	(void)state;
-	subject_open(&s, NULL);
-	for (unsigned i = 1; i <= 5; i++)
-		fixture_until(s.loop, &s.after, i);
-	assert_int_equal(s.events, 0);
-	subject_close(&s);
-}
-
-static void no_period_does_not_pump(void **state)
-{
-	struct subject s = {0};
-	unsigned ticks = 0;
-
-	(void)state;
-	subject_open(&s, NULL);
-	/* What the library still had to do. */
-	assert_int_equal(rouse_timer_add(s.loop, rouse_now() + 600 * MS, 0, 0, fixture_count_timer,
-	                                 &ticks, NULL),
-	                 0);
-	fixture_until(s.loop, &ticks, 1);
-	s.after = 0;
-	assert_int_equal(rouse_timer_add(s.loop, rouse_now() + 50 * MS, 0, 0, fixture_count_timer,
-	                                 &ticks, NULL),
-	                 0);
-	fixture_until(s.loop, &ticks, 2);
-	assert_int_equal(s.after, 0);
-	subject_close(&s);
-}
-
 /* ---- The server dies ------------------------------------------------------------- */
 
 static int survive(Display *display)
@@ -317,7 +201,7 @@ static void x5_server_killed_and_the_program_survives_xlib(void **state)
 	XSetIOErrorExitHandler(s.display, survive_exit, NULL);
 	XCloseDisplay(s.other);
 	s.other = NULL;
-	xvfb_kill(&server);
+	server_kill();
 	fixture_until(s.loop, &s.lost, 1);
 	/* Nothing spins, and the rest goes on. */
 	assert_int_equal(rouse_timer_add(s.loop, rouse_now() + 50 * MS, 0, 0, fixture_count_timer,
@@ -337,7 +221,6 @@ static void x5_server_killed_and_the_program_survives_xlib(void **state)
 	/* What the library would do with its dead Display is its own. */
 	s.display = NULL;
 	assert_int_equal(rouse_loop_destroy(s.loop), 0);
-	xvfb_stop(&server);
 }
 
 int main(void)
@@ -348,15 +231,11 @@ int main(void)
 	        cmocka_unit_test(x10_event_that_xcb_has_read),
 	        cmocka_unit_test(x1_event_that_a_descriptors_callback_has_read),
 	        cmocka_unit_test(x3_requests_of_a_callback_are_written),
-	        cmocka_unit_test(x4_flood_of_events_is_delivered_whole),
 	        cmocka_unit_test(x4_flood_from_another_client_starves_nobody),
-	        cmocka_unit_test(x4_flood_of_wakes_does_not_starve_events),
-	        cmocka_unit_test(period_pumps_without_events),
-	        cmocka_unit_test(no_period_does_not_pump),
 	        /* The last one: the library is left with a display that is no more. */
 	        cmocka_unit_test(x5_server_killed_and_the_program_survives_xlib),
 	};
 
-	xvfb_start(&server);
+	subject_begin();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,9 @@
 /* What is GLFW's own: bad input, its empty event, its callbacks. */
 #include "glfw_subject.h"
 
-#include "display/xvfb.h"
-
+#include <X11/Xlib.h>
 #include <pthread.h>
 #include <string.h>
-
-static struct xvfb server;
 
 static void attach_refuses_what_is_not_initialised(void **state)
 {
@@ -157,6 +154,6 @@ int main(void)
 	        cmocka_unit_test(windows_come_and_go_while_attached),
 	};
 
-	xvfb_start(&server);
+	subject_begin();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,8 @@
 /* Wakes, posts and timers beside a window of the library's. */
 #include "subject.h"
 
-#include "display/xvfb.h"
-
 #include <pthread.h>
 #include <stdatomic.h>
-
-static struct xvfb server;
 
 /* ---- Wakes ------------------------------------------------------------------- */
 
@@ -258,6 +254,53 @@ static void t1_earlier_timer_from_another_thread(void **state)
 	subject_close(&s);
 }
 
+/* ---- Round trips ---------------------------------------------------------------- */
+
+static void round_trip(struct subject *s)
+{
+	++*(unsigned *)s->data;
+	server_round_trip(s);
+}
+
+static void round_trip_in_a_post(rouse_loop *loop, void *data)
+{
+	(void)loop;
+	round_trip(data);
+}
+
+static void round_trip_in_a_timer(rouse_loop *loop, rouse_source self, rouse_ns deadline,
+                                  void *data)
+{
+	(void)loop, (void)self, (void)deadline;
+	round_trip(data);
+}
+
+/* With an event under way each time, which it may read. */
+static void y4_round_trips_in_every_callback(void **state)
+{
+	struct subject s = {0};
+	unsigned trips = 0, before;
+	rouse_remote *remote;
+
+	(void)state;
+	subject_open(&s, NULL);
+	remote = rouse_loop_remote(s.loop);
+	s.data = &trips;
+	s.on_event = s.on_after = round_trip;
+	for (unsigned i = 1; i <= 50; i++) {
+		before = trips;
+		subject_ask(&s, 2);
+		assert_int_equal(rouse_post(remote, round_trip_in_a_post, &s, NULL), 0);
+		assert_int_equal(
+		        rouse_timer_add(s.loop, rouse_now(), 0, 0, round_trip_in_a_timer, &s, NULL),
+		        0);
+		fixture_until(s.loop, &s.events, 2 * i);
+		fixture_until(s.loop, &trips, before + 4);
+	}
+	rouse_remote_unref(remote);
+	subject_close(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -267,8 +310,9 @@ int main(void)
 	        cmocka_unit_test(q1_posts_run_once_and_in_order),
 	        cmocka_unit_test(q3_floods_of_posts_do_not_starve_events),
 	        cmocka_unit_test(t1_earlier_timer_from_another_thread),
+	        cmocka_unit_test(y4_round_trips_in_every_callback),
 	};
 
-	xvfb_start(&server);
+	subject_begin();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,12 +2,8 @@
 #define SDL_MAIN_HANDLED
 #include "sdl_subject.h"
 
-#include "display/xvfb.h"
-
 #include <pthread.h>
 #include <string.h>
-
-static struct xvfb server;
 
 /* ---- Bad input --------------------------------------------------------------------- */
 
@@ -338,6 +334,6 @@ int main(void)
 	        cmocka_unit_test(callback_may_poll_by_itself),
 	};
 
-	xvfb_start(&server);
+	subject_begin();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,84 +1,64 @@
-/* A window of the library's on Wayland. */
-#include "wayland_subject.h"
+/* On Wayland: who reads, what is written when, and the end of the compositor. */
+#include "subject.h"
 
 #include "display/traced.h"
-#include "display/weston.h"
+#include "wayland_server.h"
 
+#include <rouse/wayland.h>
+
+#include <errno.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <wayland-client.h>
 
-static struct weston server;
-static struct wayland_subject s;
-
-static void on_done(void *data, struct wl_callback *callback, uint32_t serial)
-{
-	(void)serial;
-	wl_callback_destroy(callback);
-	++*(unsigned *)data;
-}
-
-static const struct wl_callback_listener done_listener = {.done = on_done};
-
-/* An answer of the compositor's to come, on the default queue.  Nothing is written yet. */
-static void ask(unsigned *done)
-{
-	wl_callback_add_listener(wl_display_sync(s.display), &done_listener, done);
-}
-
-static void settle(void)
-{
-	unsigned done = 0;
-
-	/* What the compositor had to say of the window. */
-	for (unsigned i = 1; i <= 3; i++) {
-		ask(&done);
-		fixture_until(s.loop, &done, i);
-	}
-	fixture_settle(s.loop);
-}
-
 static void x3_requests_are_written_and_answers_end_the_sleep(void **state)
 {
-	unsigned done = 0;
+	struct subject s = {0};
 
 	(void)state;
-	s.after = 0;
-	ask(&done);
-	fixture_until(s.loop, &done, 1);
+	subject_open(&s, NULL);
+	for (unsigned i = 1; i <= 20; i++) {
+		subject_ask(&s, 1);
+		fixture_until(s.loop, &s.events, i);
+	}
 	assert_true(s.after > 0);
+	subject_close(&s);
 }
 
 static void y3_event_that_another_queues_round_trip_has_read(void **state)
 {
-	struct wl_event_queue *queue = wl_display_create_queue(s.display);
-	unsigned done = 0;
+	struct subject s = {0};
 
 	(void)state;
-	ask(&done);
-	assert_true(wl_display_roundtrip_queue(s.display, queue) >= 0);
-	assert_int_equal(done, 0);
-	assert_int_equal(fixture_bytes(wl_display_get_fd(s.display)), 0);
+	subject_open(&s, NULL);
+	subject_queue(&s, 1);
+	assert_int_equal(fixture_bytes(server_fd(&s)), 0);
 	fixture_prompt_turn(s.loop);
-	assert_int_equal(done, 1);
-	wl_event_queue_destroy(queue);
+	assert_int_equal(s.events, 1);
+	subject_close(&s);
 }
 
 /* Reads whatever comes, by libwayland's rules, and asks for nothing. */
+struct reader {
+	struct wl_display *display;
+	atomic_bool stop;
+};
+
 static void *read_on(void *data)
 {
-	struct wl_event_queue *queue = wl_display_create_queue(s.display);
-	struct pollfd pollfd = {.fd = wl_display_get_fd(s.display), .events = POLLIN};
+	struct reader *reader = data;
+	struct wl_event_queue *queue = wl_display_create_queue(reader->display);
+	struct pollfd pollfd = {.fd = wl_display_get_fd(reader->display), .events = POLLIN};
 
-	while (!atomic_load((atomic_bool *)data)) {
-		if (wl_display_prepare_read_queue(s.display, queue) < 0)
-			wl_display_dispatch_queue_pending(s.display, queue);
+	while (!atomic_load(&reader->stop)) {
+		if (wl_display_prepare_read_queue(reader->display, queue) < 0)
+			wl_display_dispatch_queue_pending(reader->display, queue);
 		else if (poll(&pollfd, 1, 20) > 0)
-			wl_display_read_events(s.display);
+			wl_display_read_events(reader->display);
 		else
-			wl_display_cancel_read(s.display);
+			wl_display_cancel_read(reader->display);
 	}
 	wl_event_queue_destroy(queue);
 	return NULL;
@@ -87,60 +67,83 @@ static void *read_on(void *data)
 /* What it reads for us ends our sleep, because we hold an intent as well. */
 static void y2_another_thread_reads(void **state)
 {
-	atomic_bool stop = false;
-	unsigned done = 0;
+	struct subject s = {0};
+	struct reader reader = {0};
 	pthread_t thread;
 
 	(void)state;
-	assert_int_equal(pthread_create(&thread, NULL, read_on, &stop), 0);
+	subject_open(&s, NULL);
+	reader.display = s.wayland;
+	assert_int_equal(pthread_create(&thread, NULL, read_on, &reader), 0);
 	for (unsigned i = 1; i <= fixture_scaled(1000); i++) {
-		ask(&done);
-		fixture_until(s.loop, &done, i);
+		subject_ask(&s, 1);
+		fixture_until(s.loop, &s.events, i);
 	}
-	atomic_store(&stop, true);
+	atomic_store(&reader.stop, true);
 	assert_int_equal(pthread_join(thread, NULL), 0);
-}
-
-static void w4_w6_wakes(void **state)
-{
-	unsigned wakes = 0;
-	rouse_waker *waker;
-
-	(void)state;
-	assert_int_equal(rouse_waker_create(s.loop, fixture_count_wake, &wakes, &waker), 0);
-	for (unsigned i = 1; i <= 1000; i++) {
-		assert_true(rouse_wake(waker) >= 0);
-		fixture_until(s.loop, &wakes, i);
-	}
-	fixture_settle(s.loop);
-	assert_int_equal(wakes, 1000);
-	rouse_waker_unref(waker);
+	subject_close(&s);
 }
 
 static void *push(void *data)
 {
-	wayland_subject_push();
+	library_push();
 	return data;
 }
 
 static void w7_the_librarys_own_wake_ends_the_sleep(void **state)
 {
+	struct subject s = {0};
 	pthread_t thread;
 
 	(void)state;
-	s.after = 0;
-	assert_int_equal(pthread_create(&thread, NULL, push, NULL), 0);
-	fixture_until(s.loop, &s.after, 1);
-	assert_int_equal(pthread_join(thread, NULL), 0);
+	subject_open(&s, NULL);
+	for (unsigned i = 1; i <= 100; i++) {
+		s.after = 0;
+		assert_int_equal(pthread_create(&thread, NULL, push, NULL), 0);
+		fixture_until(s.loop, &s.after, 1);
+		assert_int_equal(pthread_join(thread, NULL), 0);
+		fixture_settle(s.loop);
+	}
+	subject_close(&s);
 }
+
+/* ---- Which other adapters may join -------------------------------------------------- */
+
+/* Two intents of one thread would wait for each other. */
+static void its_display_is_attached_once_to_a_loop(void **state)
+{
+	struct subject s = {0};
+	rouse_wayland *wayland = NULL;
+
+	(void)state;
+	subject_open(&s, NULL);
+	rouse_wayland_options options = {.size = sizeof(options), .display = s.wayland};
+	options.queue = wl_display_create_queue(s.wayland);
+	assert_int_equal(rouse_wayland_attach(s.loop, &options, &wayland), ROUSE_EEXIST);
+	assert_null(wayland);
+	subject_send(&s, 1);
+	fixture_until(s.loop, &s.events, 1);
+	assert_int_equal(subject_detach(s.attached), 0);
+	s.attached = NULL;
+	assert_int_equal(rouse_wayland_attach(s.loop, &options, &wayland), 0);
+	assert_int_equal(subject_attach(&s, s.loop, &s.attached), ROUSE_EEXIST);
+	assert_null(s.attached);
+	assert_int_equal(rouse_wayland_detach(wayland), 0);
+	wl_event_queue_destroy(options.queue);
+	assert_int_equal(subject_attach(&s, s.loop, &s.attached), 0);
+	subject_send(&s, 1);
+	fixture_until(s.loop, &s.events, 2);
+	subject_close(&s);
+}
+
+/* ---- System calls ------------------------------------------------------------------ */
 
 static int traced(const char *what)
 {
+	struct subject s = {0};
 	unsigned ticks = 0;
 
-	if (rouse_loop_create(NULL, &s.loop) || !wayland_subject_open(&s))
-		return 1;
-	settle();
+	subject_open(&s, NULL);
 	/* What the library still had to do. */
 	if (rouse_timer_add(s.loop, rouse_now() + 600 * MS, 0, 0, fixture_count_timer, &ticks,
 	                    NULL))
@@ -151,8 +154,8 @@ static int traced(const char *what)
 		traced_idle(s.loop);
 	else
 		traced_wakes(s.loop, NULL, NULL);
-	wayland_subject_detach();
-	return rouse_loop_destroy(s.loop);
+	subject_close(&s);
+	return 0;
 }
 
 static void w20_idle_loop_makes_no_system_call(void **state)
@@ -174,14 +177,52 @@ static void w20_wake_costs_two_system_calls(void **state)
 	assert_true(counts.waits <= TRACED_WAKES + 2);
 }
 
-static void y6_compositor_killed(void **state)
+/* ---- A compositor that stops, and one that dies ---------------------------------------- */
+
+/* It takes nothing any more: the loop waits for room, and wakes as ever. */
+static void y5_stopped_compositor(void **state)
 {
-	unsigned ticks = 0, turns = 0, done = 0;
+	struct subject s = {0};
+	unsigned asked = 0, wakes = 0, turns = 0, ticks = 0;
+	rouse_waker *waker;
 
 	(void)state;
-	weston_kill(&server);
-	/* What the program still asks for can be written no more. */
-	ask(&done);
+	subject_open(&s, NULL);
+	assert_int_equal(rouse_waker_create(s.loop, fixture_count_wake, &wakes, &waker), 0);
+	weston_freeze(&wayland_server);
+	do {
+		subject_ask(&s, 16);
+		asked += 16;
+	} while (wl_display_flush(s.wayland) >= 0);
+	assert_int_equal(errno, EAGAIN);
+	for (unsigned i = 1; i <= 100; i++) {
+		assert_true(rouse_wake(waker) >= 0);
+		fixture_until(s.loop, &wakes, i);
+	}
+	assert_int_equal(rouse_timer_add(s.loop, rouse_now() + 50 * MS, 0, 0, fixture_count_timer,
+	                                 &ticks, NULL),
+	                 0);
+	while (ticks == 0) {
+		assert_true(rouse_loop_turn(s.loop, rouse_now() + LONG) >= 0);
+		turns++;
+	}
+	assert_true(turns <= 3);
+	weston_thaw(&wayland_server);
+	fixture_until(s.loop, &s.events, asked);
+	assert_int_equal(s.lost, 0);
+	rouse_waker_unref(waker);
+	subject_close(&s);
+}
+
+static void compositor_dies(unsigned unwritten)
+{
+	struct subject s = {0};
+	unsigned ticks = 0, turns = 0;
+	void *attached = NULL;
+
+	subject_open(&s, NULL);
+	server_kill();
+	subject_ask(&s, unwritten);
 	fixture_until(s.loop, &s.lost, 1);
 	fixture_settle(s.loop);
 	assert_true(s.asked_to_close);
@@ -194,20 +235,24 @@ static void y6_compositor_killed(void **state)
 	}
 	assert_true(turns <= 3);
 	assert_int_equal(s.lost, 1);
+	assert_int_equal(subject_detach(s.attached), 0);
+	s.attached = NULL;
+	assert_int_equal(subject_attach(&s, s.loop, &attached), ROUSE_ELOST);
+	subject_close(&s);
+	server_start();
 }
 
-static int open_window(void **state)
+static void y6_compositor_killed(void **state)
 {
 	(void)state;
-	settle();
-	return 0;
+	compositor_dies(0);
 }
 
-static int close_window(void **state)
+static void y6_compositor_killed_before_all_was_written(void **state)
 {
 	(void)state;
-	wayland_subject_detach();
-	return rouse_loop_destroy(s.loop);
+	compositor_dies(1);
+	compositor_dies(100);
 }
 
 int main(int argc, char **argv)
@@ -216,23 +261,18 @@ int main(int argc, char **argv)
 	        cmocka_unit_test(x3_requests_are_written_and_answers_end_the_sleep),
 	        cmocka_unit_test(y3_event_that_another_queues_round_trip_has_read),
 	        cmocka_unit_test(y2_another_thread_reads),
-	        cmocka_unit_test(w4_w6_wakes),
 	        cmocka_unit_test(w7_the_librarys_own_wake_ends_the_sleep),
+	        cmocka_unit_test(its_display_is_attached_once_to_a_loop),
 	        cmocka_unit_test(w20_idle_loop_makes_no_system_call),
 	        cmocka_unit_test(w20_wake_costs_two_system_calls),
-	        /* The last one. */
+	        cmocka_unit_test(y5_stopped_compositor),
 	        cmocka_unit_test(y6_compositor_killed),
+	        cmocka_unit_test(y6_compositor_killed_before_all_was_written),
 	};
 
 	if (argc > 1)
 		return traced(argv[1]);
 	traced_or_skip();
-	weston_start(&server);
-	if (rouse_loop_create(NULL, &s.loop))
-		return 1;
-	if (!wayland_subject_open(&s)) {
-		print_message("SKIP: the library does not run on this compositor\n");
-		return 77;
-	}
-	return cmocka_run_group_tests(tests, open_window, close_window);
+	subject_begin();
+	return cmocka_run_group_tests(tests, NULL, NULL);
 }
