@@ -76,7 +76,10 @@ leg() {
 		;;
 	core-only) build core-only core-only && run core-only -L fast -LE 'consumer|house' -E "$counts" -j "$many" ;;
 	objc) build_whole && run make-test -L objc -j "$jobs" ;;
-	windows) build_whole && run make-test -L window -j "$jobs" ;;
+	windows)
+		build_whole && { scripts/glfw-wayland.sh build/make-test/glfw-wayland || [ $? -eq 77 ]; } &&
+			run make-test -L window -j "$many"
+		;;
 	hosts) build_whole && run make-test -L host -j "$jobs" ;;
 	valgrind)
 		# add_test() puts the emulator before each program that is a target: our C tests,

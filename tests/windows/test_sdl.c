@@ -2,8 +2,12 @@
 #define SDL_MAIN_HANDLED
 #include "sdl_subject.h"
 
+#include <X11/Xlib.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 /* ---- Bad input --------------------------------------------------------------------- */
 
@@ -248,6 +252,63 @@ static void t1_timers_of_sdl_push_events(void **state)
 	subject_close(&s);
 }
 
+/* ---- Fork ------------------------------------------------------------------------ */
+
+struct stuck {
+	pthread_t thread;
+	sem_t inside, leave;
+};
+
+/* SDL holds its mutex around its watches. */
+static int wait_inside(void *data, SDL_Event *event)
+{
+	struct stuck *stuck = data;
+
+	if (event->type == SDL_USEREVENT) {
+		sem_post(&stuck->inside);
+		sem_wait(&stuck->leave);
+	}
+	return 0;
+}
+
+static void *push_one(void *data)
+{
+	library_push();
+	return data;
+}
+
+/* In the child that thread is gone, and the mutex is taken. */
+static void f10_fork_while_another_thread_pushes(void **state)
+{
+	struct subject s = {0};
+	struct stuck stuck;
+	int status = 0;
+
+	(void)state;
+	subject_open(&s, NULL);
+	sem_init(&stuck.inside, 0, 0);
+	sem_init(&stuck.leave, 0, 0);
+	SDL_AddEventWatch(wait_inside, &stuck);
+	assert_int_equal(pthread_create(&stuck.thread, NULL, push_one, NULL), 0);
+	sem_wait(&stuck.inside);
+	pid_t child = fork();
+	if (child == 0) {
+		/* A hang ends, too. */
+		alarm(10);
+		_exit(rouse_loop_after_fork(s.loop) || rouse_sdl_detach(s.attached) ||
+		      rouse_loop_turn(s.loop, 0) < 0 || rouse_loop_destroy(s.loop));
+	}
+	sem_post(&stuck.leave);
+	assert_int_equal(pthread_join(stuck.thread, NULL), 0);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	SDL_DelEventWatch(wait_inside, &stuck);
+	sdl_subject_event = count_pushed;
+	pushed = 0;
+	fixture_until(s.loop, &pushed, 1);
+	subject_close(&s);
+}
+
 /* ---- Moments of SDL's ---------------------------------------------------------------- */
 
 static void focus_is_told_without_another_event(void **state)
@@ -329,6 +390,7 @@ int main(void)
 	        cmocka_unit_test(w3_push_that_is_queued_after_the_look),
 	        cmocka_unit_test(w20_push_that_never_comes_is_not_waited_for_for_ever),
 	        cmocka_unit_test(t1_timers_of_sdl_push_events),
+	        cmocka_unit_test(f10_fork_while_another_thread_pushes),
 	        cmocka_unit_test(focus_is_told_without_another_event),
 	        cmocka_unit_test(l3_detach_in_the_last_event_of_a_turn),
 	        cmocka_unit_test(callback_may_poll_by_itself),
