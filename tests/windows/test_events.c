@@ -98,26 +98,43 @@ static void name_window(rouse_loop *loop, void *data)
 	XStoreName(s->display, s->window, "renamed");
 }
 
-static void x3_requests_of_a_callback_are_written(void **state)
+/* As a driver's are, that draws by XCB on Xlib's connection. */
+static void name_window_by_xcb(rouse_loop *loop, void *data)
+{
+	struct subject *s = data;
+
+	(void)loop;
+	xcb_change_property(XGetXCBConnection(s->display), XCB_PROP_MODE_REPLACE,
+	                    (xcb_window_t)s->window, XCB_ATOM_WM_NAME, XCB_ATOM_STRING, 8, 6,
+	                    "by xcb");
+}
+
+static void name_is_written(rouse_wake_fn name_it, const char *expected)
 {
 	struct subject s = {0};
 	rouse_waker *waker;
 	unsigned ticks = 0;
 	char *name = NULL;
 
-	(void)state;
 	subject_open(&s, NULL);
-	assert_int_equal(rouse_waker_create(s.loop, name_window, &s, &waker), 0);
+	assert_int_equal(rouse_waker_create(s.loop, name_it, &s, &waker), 0);
 	assert_true(rouse_wake(waker) >= 0);
 	assert_int_equal(
 	        rouse_timer_add(s.loop, rouse_now() + MS, 0, 0, fixture_count_timer, &ticks, NULL),
 	        0);
 	fixture_until(s.loop, &ticks, 1);
 	assert_true(XFetchName(s.other, s.window, &name));
-	assert_string_equal(name, "renamed");
+	assert_string_equal(name, expected);
 	XFree(name);
 	rouse_waker_unref(waker);
 	subject_close(&s);
+}
+
+static void x3_requests_of_a_callback_are_written(void **state)
+{
+	(void)state;
+	name_is_written(name_window, "renamed");
+	name_is_written(name_window_by_xcb, "by xcb");
 }
 
 /* ---- Floods ---------------------------------------------------------------------- */
