@@ -44,7 +44,8 @@ typedef struct rouse_glfw_options {
 	void (*after)(rouse_loop *loop, rouse_glfw *glfw, void *data);
 	/** The display server is gone.  Runs once; glfwPollEvents() is not called any more.  On
 	 *  X11, Xlib ends the process before that unless the program has set an I/O error handler
-	 *  and an exit handler that both return. */
+	 *  and an exit handler that both return.  A glfwTerminate() while attached, against
+	 *  the rules, is told so, too. */
 	void (*lost)(rouse_loop *loop, rouse_glfw *glfw, void *data);
 } rouse_glfw_options;
 
@@ -56,9 +57,9 @@ typedef struct rouse_glfw_options {
  *                 rouse_loop_destroy() releases it, too; the name is then gone.
  * @return 0; ROUSE_EINVAL (also: GLFW is not initialised, which GLFW's error callback hears of;
  *         `size` is less than that of the first version), ROUSE_EABI, ROUSE_ENOMEM, ROUSE_EEXIST
- *         (attached already, to any loop; or its Display to this one, through rouse-x11),
- *         ROUSE_ENOTSUP (GLFW is on a platform that has no connection), ROUSE_ELOST (the server
- *         is gone), ROUSE_EWRONGTHREAD, or an error of rouse_hook_add().
+ *         (attached already, to any loop; or its connection to this one, through rouse-x11 or
+ *         rouse-wayland), ROUSE_ENOTSUP (GLFW is on a platform that has no connection),
+ *         ROUSE_ELOST (the server is gone), ROUSE_EWRONGTHREAD, or an error of rouse_hook_add().
  * @since 0.1
  */
 ROUSE_API ROUSE_MUST_USE int rouse_glfw_attach(rouse_loop *loop, const rouse_glfw_options *options,

@@ -51,12 +51,13 @@ typedef struct rouse_sdl_options {
 	rouse_ns period;
 	/** Each event, as SDL_PollEvent() would return it.  NULL: events are thrown away. */
 	void (*event)(rouse_loop *loop, rouse_sdl *sdl, const union SDL_Event *event, void *data);
-	/** After the last event of a turn, and after each pump: what a program's own loop does
+	/** After events, or a pump, that left SDL's queue empty: what a program's own loop does
 	 * after SDL_PollEvent() has returned 0. */
 	void (*after)(rouse_loop *loop, rouse_sdl *sdl, void *data);
 	/** The display server is gone.  Runs once; SDL_PumpEvents() is not called any more, and
 	 * what other threads push is still delivered.  On X11, Xlib ends the process before that
-	 * unless the program has set an I/O error handler and an exit handler that both return. */
+	 * unless the program has set an I/O error handler and an exit handler that both return.
+	 * An end of SDL's video while attached, against the rules, is told so, too. */
 	void (*lost)(rouse_loop *loop, rouse_sdl *sdl, void *data);
 } rouse_sdl_options;
 
@@ -68,9 +69,10 @@ typedef struct rouse_sdl_options {
  *                name is then gone.
  * @return 0; ROUSE_EINVAL (also: no such window, or SDL's video is not initialised; `size` is less
  *         than that of the first version), ROUSE_EABI, ROUSE_ENOMEM, ROUSE_EEXIST (attached
- *         already, to any loop; or its Display to this one, through rouse-x11), ROUSE_ENOTSUP (SDL
- *         is on a video driver that has no connection, "dummy" for one), ROUSE_ELOST (the server
- *         is gone), ROUSE_EWRONGTHREAD, or an error of rouse_hook_add().
+ *         already, to any loop; or its connection to this one, through rouse-x11 or
+ *         rouse-wayland), ROUSE_ENOTSUP (SDL is on a video driver that has no connection, "dummy"
+ *         for one), ROUSE_ELOST (the server is gone), ROUSE_EWRONGTHREAD, or an error of
+ *         rouse_hook_add().
  * @since 0.1
  */
 ROUSE_API ROUSE_MUST_USE int rouse_sdl_attach(rouse_loop *loop, const rouse_sdl_options *options,
