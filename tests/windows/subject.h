@@ -74,6 +74,9 @@ void server_leave(struct subject *s);
 /* What the server and the library still had to say to each other. */
 void server_settle(struct subject *s);
 void server_round_trip(struct subject *s);
+/* A request that nothing answers, where there is one that needs no more than the window. */
+extern const bool server_draws;
+void server_draw(struct subject *s);
 /* Whether it has a keyboard and a pointer. */
 bool server_has_seat(void);
 rouse_fd server_fd(const struct subject *s);

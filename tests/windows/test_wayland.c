@@ -1,7 +1,6 @@
 /* On Wayland: who reads, what is written when, and the end of the compositor. */
 #include "subject.h"
 
-#include "display/traced.h"
 #include "wayland_server.h"
 
 #include <rouse/wayland.h>
@@ -155,47 +154,6 @@ static void its_display_is_attached_once_to_a_loop(void **state)
 	subject_close(&s);
 }
 
-/* ---- System calls ------------------------------------------------------------------ */
-
-static int traced(const char *what)
-{
-	struct subject s = {0};
-	unsigned ticks = 0;
-
-	subject_open(&s, NULL);
-	/* What the library still had to do. */
-	if (rouse_timer_add(s.loop, rouse_now() + 600 * MS, 0, 0, fixture_count_timer, &ticks,
-	                    NULL))
-		return 1;
-	fixture_until(s.loop, &ticks, 1);
-	fixture_settle(s.loop);
-	if (!strcmp(what, "idle"))
-		traced_idle(s.loop);
-	else
-		traced_wakes(s.loop, NULL, NULL);
-	subject_close(&s);
-	return 0;
-}
-
-static void w20_idle_loop_makes_no_system_call(void **state)
-{
-	struct counts counts = traced_run("idle");
-
-	(void)state;
-	assert_int_equal(counts.waits, 1);
-	assert_int_equal(counts.writes + counts.reads + counts.others, 0);
-}
-
-static void w20_wake_costs_two_system_calls(void **state)
-{
-	struct counts counts = traced_run("wake");
-
-	(void)state;
-	assert_int_equal(counts.reads + counts.others, 0);
-	assert_true(counts.writes <= TRACED_WAKES);
-	assert_true(counts.waits <= TRACED_WAKES + 2);
-}
-
 /* ---- A compositor that stops, and one that dies ---------------------------------------- */
 
 static void on_global(void *data, struct wl_registry *registry, uint32_t name, const char *is,
@@ -308,7 +266,7 @@ static void y6_compositor_killed_before_all_was_written(void **state)
 	compositor_dies(100);
 }
 
-int main(int argc, char **argv)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(x3_requests_are_written_and_answers_end_the_sleep),
@@ -317,16 +275,11 @@ int main(int argc, char **argv)
 	        cmocka_unit_test(w7_the_librarys_own_wake_ends_the_sleep),
 	        cmocka_unit_test(y1_detach_gives_the_intent_up),
 	        cmocka_unit_test(its_display_is_attached_once_to_a_loop),
-	        cmocka_unit_test(w20_idle_loop_makes_no_system_call),
-	        cmocka_unit_test(w20_wake_costs_two_system_calls),
 	        cmocka_unit_test(y5_stopped_compositor),
 	        cmocka_unit_test(y6_compositor_killed),
 	        cmocka_unit_test(y6_compositor_killed_before_all_was_written),
 	};
 
-	if (argc > 1)
-		return traced(argv[1]);
-	traced_or_skip();
 	subject_begin();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

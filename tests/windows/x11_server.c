@@ -42,6 +42,13 @@ void server_round_trip(struct subject *s)
 	XSync(s->display, False);
 }
 
+const bool server_draws = true;
+
+void server_draw(struct subject *s)
+{
+	XClearWindow(s->display, s->window);
+}
+
 bool server_has_seat(void)
 {
 	return true;
