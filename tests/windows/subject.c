@@ -21,6 +21,7 @@ void subject_after(struct subject *s)
 void subject_lost(struct subject *s)
 {
 	s->lost++;
+	s->after_until_lost = s->after;
 	if (s->on_lost)
 		s->on_lost(s);
 }

@@ -20,6 +20,7 @@ struct subject {
 	/* What the callbacks saw. */
 	unsigned events; /* of ours: Expose on X11, answers to wl_display_sync() on Wayland */
 	unsigned after, lost;
+	unsigned after_until_lost;
 	bool asked_to_close;
 
 	/* What a callback does besides; NULL: nothing. */

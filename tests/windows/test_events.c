@@ -224,14 +224,14 @@ static void x5_server_killed_and_the_program_survives_xlib(void **state)
 	assert_int_equal(rouse_timer_add(s.loop, rouse_now() + 50 * MS, 0, 0, fixture_count_timer,
 	                                 &ticks, NULL),
 	                 0);
-	unsigned after = s.after, turns = 0;
+	unsigned turns = 0;
 	while (ticks == 0) {
 		assert_true(rouse_loop_turn(s.loop, rouse_now() + LONG) >= 0);
 		turns++;
 	}
 	assert_true(turns <= 3);
 	assert_int_equal(s.lost, 1);
-	assert_int_equal(s.after, after);
+	assert_int_equal(s.after, s.after_until_lost);
 	assert_int_equal(subject_detach(s.attached), 0);
 	assert_int_equal(subject_attach(&s, s.loop, &s.attached), ROUSE_ELOST);
 	s.attached = NULL;

@@ -58,7 +58,6 @@ static void await_loss(struct subject *s)
 	unsigned ticks = 0, turns = 0;
 
 	fixture_until(s->loop, &s->lost, 1);
-	unsigned after = s->after;
 	assert_int_equal(rouse_timer_add(s->loop, rouse_now() + 20 * MS, 0, 0, fixture_count_timer,
 	                                 &ticks, NULL),
 	                 0);
@@ -68,7 +67,7 @@ static void await_loss(struct subject *s)
 	}
 	assert_true(turns <= 3);
 	assert_int_equal(s->lost, 1);
-	assert_int_equal(s->after, after);
+	assert_int_equal(s->after, s->after_until_lost);
 }
 
 static void quit(rouse_loop *loop, void *data)

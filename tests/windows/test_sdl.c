@@ -242,6 +242,10 @@ static void t1_timers_of_sdl_push_events(void **state)
 	struct subject s = {0};
 
 	(void)state;
+#ifdef __SANITIZE_THREAD__
+	/* SDL destroys a mutex that it does not see its timers' thread leave. */
+	skip();
+#endif
 	subject_open(&s, NULL);
 	sdl_subject_event = count_pushed;
 	pushed = 0;
