@@ -4,6 +4,8 @@
 
 #include "x11_server.h"
 
+#include <rouse/x11.h>
+
 #include <X11/Xlib-xcb.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -194,6 +196,29 @@ static void x4_flood_from_another_client_starves_nobody(void **state)
 	subject_close(&s);
 }
 
+/* ---- Which other adapters may join -------------------------------------------------- */
+
+static void its_display_is_attached_once_to_a_loop(void **state)
+{
+	struct subject s = {0};
+	rouse_x11 *x11 = NULL;
+
+	(void)state;
+	subject_open(&s, NULL);
+	const rouse_x11_options options = {.size = sizeof(options), .display = s.display};
+	assert_int_equal(rouse_x11_attach(s.loop, &options, &x11), ROUSE_EEXIST);
+	assert_null(x11);
+	subject_send(&s, 1);
+	fixture_until(s.loop, &s.events, 1);
+	assert_int_equal(subject_detach(s.attached), 0);
+	s.attached = NULL;
+	assert_int_equal(rouse_x11_attach(s.loop, &options, &x11), 0);
+	assert_int_equal(subject_attach(&s, s.loop, &s.attached), ROUSE_EEXIST);
+	assert_null(s.attached);
+	assert_int_equal(rouse_x11_detach(x11), 0);
+	subject_close(&s);
+}
+
 /* ---- The server dies ------------------------------------------------------------- */
 
 static int survive(Display *display)
@@ -249,6 +274,7 @@ int main(void)
 	        cmocka_unit_test(x1_event_that_a_descriptors_callback_has_read),
 	        cmocka_unit_test(x3_requests_of_a_callback_are_written),
 	        cmocka_unit_test(x4_flood_from_another_client_starves_nobody),
+	        cmocka_unit_test(its_display_is_attached_once_to_a_loop),
 	        /* The last one: the library is left with a display that is no more. */
 	        cmocka_unit_test(x5_server_killed_and_the_program_survives_xlib),
 	};
