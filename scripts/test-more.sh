@@ -120,8 +120,9 @@ lean='-DROUSE_GLIB=OFF -DROUSE_UV=OFF -DROUSE_QT=OFF -DROUSE_GLFW=OFF -DROUSE_SD
 # Tests that count system calls with strace: the sanitizers make calls of their own, and the
 # leak check cannot run below ptrace.
 counts='syscall|w20_idle'
-# Of the windows: what draws by a driver, whose threads and memory are its own, and counts.
-unseen='calls|picture|example'
+# Of the windows: what draws by a driver, whose threads and memory are its own; counts; and the tool,
+# most of which `rouse bench` on a display has shown.
+unseen='calls|picture|example|bench_cli'
 # 20 s each, unless ROUSE_STRESS_SECONDS says otherwise.
 storms='^stress_(producers|destroyers|removers|forkers|signals|callers)/'
 valgrind="valgrind;-q;--suppressions=$PWD/scripts/valgrind.supp;--error-exitcode=99;--leak-check=full;--errors-for-leak-kinds=definite,indirect;--fair-sched=yes"
