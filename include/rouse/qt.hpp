@@ -29,10 +29,9 @@
 #include <QtCore/QThread>
 #include <QtCore/QtGlobal>
 
-#include <algorithm>
 #include <functional>
+#include <memory>
 #include <utility>
-#include <vector>
 
 namespace rouse
 {
@@ -45,17 +44,25 @@ public:
 	 * error().  From then on rouse_loop_run() is refused.  Deleting it, in any callback, of
 	 * the loop's and of Qt's, takes the loop out: Qt runs nothing of the loop's after that,
 	 * and what is queued stays queued.  Where the loop is destroyed first the object is left
-	 * behind, and does nothing.
+	 * behind, and does nothing.  A forked child deletes it after rouse_loop_after_fork():
+	 * before that the loop lets nothing go, and counts as attached as long as it lives.
 	 */
 	explicit QtGuest(rouse_loop *loop, QObject *parent = nullptr)
-	    : QObject(parent), error_(attach(loop))
+	    : QtGuest(Unattached(), parent)
 	{
+		error_ = attach(loop);
 	}
 
 	~QtGuest() override
 	{
-		if (loop_)
-			rouse_remove(loop_, end_);
+		if (!link_)
+			return;
+		/* Where the loop refuses this (another thread, a forked child) it keeps the link,
+		 * and nothing of this object's. */
+		if (rouse_remove(link_->loop, link_->end) && link_) {
+			quit();
+			link_->guest = nullptr;
+		}
 	}
 
 	/**
@@ -82,8 +89,24 @@ public:
 	}
 
 private:
-	/* An attachment is made, looked at and ended on its loop's thread alone. */
-	static inline thread_local std::vector<rouse_loop *> attached_;
+	struct Unattached {
+	};
+
+	/* Complete before it is attached, so that an exception there ends it as any end does. */
+	QtGuest(Unattached, QObject *parent) : QObject(parent)
+	{
+	}
+
+	/* What the loop holds of an attachment, from the loop's thread alone. */
+	struct Link {
+		QtGuest *guest; /* null: gone without the loop's knowledge */
+		rouse_loop *loop;
+		rouse_source end; /* a hook of nothing but a release */
+		Link *next;
+	};
+
+	/* Of this thread: no object, which could end before the last guest does. */
+	static inline thread_local Link *links_ = nullptr;
 
 	static int mayAttach(const rouse_loop *loop)
 	{
@@ -92,8 +115,9 @@ private:
 
 		if (const int error = rouse_loop_stats(loop, &stats))
 			return error;
-		if (std::find(attached_.begin(), attached_.end(), loop) != attached_.end())
-			return ROUSE_EEXIST;
+		for (const Link *link = links_; link; link = link->next)
+			if (link->loop == loop)
+				return ROUSE_EEXIST;
 		return dispatcher() ? 0 : ROUSE_ENOTSUP;
 	}
 
@@ -112,20 +136,23 @@ private:
 
 		if (const int error = mayAttach(loop))
 			return error;
-		if (const int error = rouse_hook_add(loop, &end, this, &end_))
+		auto link = std::make_unique<Link>(Link{this, loop, {}, links_});
+		if (const int error = rouse_hook_add(loop, &end, link.get(), &link->end))
 			return error;
-		loop_ = loop;
-		attached_.push_back(loop);
+		links_ = link_ = link.release();
 		if (const int error = rouse_loop_fd(loop, &fd)) {
-			rouse_remove(loop, end_);
+			rouse_remove(loop, link_->end);
 			return error;
 		}
 		notifier_ = new QSocketNotifier(fd, QSocketNotifier::Read, this);
 		connect(notifier_, &QSocketNotifier::activated, this,
 		        [this] { look([](rouse_loop *l) { return rouse_loop_turn(l, 0); }); });
-		connect(dispatcher(), &QAbstractEventDispatcher::aboutToBlock, this, [this] {
-			look([](rouse_loop *l) { return rouse_loop_prepare(l, 0, nullptr); });
-		});
+		before_ = connect(dispatcher(), &QAbstractEventDispatcher::aboutToBlock, this,
+		                  [this] {
+			                  look([](rouse_loop *l) {
+				                  return rouse_loop_prepare(l, 0, nullptr);
+			                  });
+		                  });
 		return 0;
 	}
 
@@ -134,8 +161,7 @@ private:
 	{
 		QSocketNotifier *notifier = std::exchange(notifier_, nullptr);
 
-		if (dispatcher())
-			disconnect(dispatcher(), nullptr, this, nullptr);
+		disconnect(before_);
 		if (!notifier)
 			return;
 		notifier->setEnabled(false);
@@ -150,13 +176,19 @@ private:
 	}
 
 	/* Once: the object goes, or the loop does. */
-	static void released(rouse_loop *loop, void *data)
+	static void released(rouse_loop *, void *data)
 	{
-		QtGuest *self = static_cast<QtGuest *>(data);
+		const std::unique_ptr<Link> link(static_cast<Link *>(data));
+		Link **at = &links_;
 
-		attached_.erase(std::find(attached_.begin(), attached_.end(), loop));
-		self->quit();
-		self->loop_ = nullptr;
+		while (*at && *at != link.get())
+			at = &(*at)->next;
+		if (*at)
+			*at = link->next;
+		if (link->guest) {
+			link->guest->quit();
+			link->guest->link_ = nullptr;
+		}
 	}
 
 	/* A turn or a prepare, after which this object may be gone. */
@@ -165,8 +197,8 @@ private:
 		const QPointer<QtGuest> self(this);
 
 		looking_++;
-		const int result = call(loop_);
-		if (self && loop_)
+		const int result = call(link_->loop);
+		if (self && link_)
 			tell(result);
 		if (self)
 			looking_--;
@@ -182,7 +214,7 @@ private:
 			return;
 		if (result < 0)
 			quit();
-		else if (done && rouse_loop_take_stop(loop_) > 0)
+		else if (done && rouse_loop_take_stop(link_->loop) > 0)
 			result = 0;
 		else
 			return;
@@ -192,12 +224,12 @@ private:
 			qWarning("rouse: %s", rouse_strerror(result));
 	}
 
-	rouse_loop *loop_ = nullptr;
-	rouse_source end_ = {};
+	Link *link_ = nullptr; /* null: not attached */
+	QMetaObject::Connection before_;
 	QSocketNotifier *notifier_ = nullptr;
 	unsigned looking_ = 0;
 	std::function<void(int result)> done_;
-	int error_;
+	int error_ = 0;
 };
 
 } // namespace rouse

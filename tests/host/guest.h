@@ -1,4 +1,4 @@
-/* A loop in the host, for the tests of guest.c and lives.c. */
+/* A loop in the host, for the tests of guest.c, lives.c and refusals.c. */
 #ifndef ROUSE_TESTS_GUEST_H
 #define ROUSE_TESTS_GUEST_H
 

@@ -1,6 +1,7 @@
 /*
- * One contract, many hosts: guest.c, lives.c, idle.c, on_x11.c and on_wayland.c are written once
- * against this header, and linked with one host each.  A host is run on the main thread.
+ * One contract, many hosts: guest.c, lives.c, refusals.c, idle.c, on_x11.c and on_wayland.c are
+ * written once against this header, and linked with one host each.  A host is run on the main
+ * thread.
  */
 #ifndef ROUSE_TESTS_HOST_H
 #define ROUSE_TESTS_HOST_H
@@ -46,6 +47,8 @@ extern unsigned host_busy_runs;
 /* What the adapter has told, and how often. */
 extern int host_result;
 extern unsigned host_dones;
+/* It detaches when it is told. */
+extern bool host_leaves;
 
 #ifdef __cplusplus
 }

@@ -7,6 +7,7 @@
 const struct host_kind host_kind = {.name = "libev", .nests = true};
 int host_result;
 unsigned host_dones, host_busy_runs;
+bool host_leaves;
 
 static struct ev_loop *ev;
 static struct guest guest;

@@ -8,6 +8,7 @@
 const struct host_kind host_kind = {.name = "libevent"};
 int host_result;
 unsigned host_dones, host_busy_runs;
+bool host_leaves;
 
 static struct event_base *base;
 static struct event *guest, *ticking, *busy;

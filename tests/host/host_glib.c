@@ -9,6 +9,7 @@ const struct host_kind host_kind = {
         .name = "GLib", .nests = true, .adapter = true, .told = true, .bracket = true};
 int host_result;
 unsigned host_dones, host_busy_runs;
+bool host_leaves;
 
 static rouse_glib *attachment;
 static GSource *ticking, *busy;
@@ -46,6 +47,8 @@ static void done(rouse_loop *loop, int result, void *data)
 	(void)loop, (void)data;
 	host_result = result;
 	host_dones++;
+	if (host_leaves)
+		host_detach();
 }
 
 int host_attach(rouse_loop *loop)

@@ -11,6 +11,7 @@ extern "C" {
 const struct host_kind host_kind = {"Qt", true, true, true, false};
 int host_result;
 unsigned host_dones, host_busy_runs;
+bool host_leaves;
 }
 
 static std::unique_ptr<rouse::QtGuest> guest;
@@ -47,6 +48,8 @@ int host_attach(rouse_loop *loop)
 		host_dones++;
 		/* As to quit does. */
 		QAbstractEventDispatcher::instance()->wakeUp();
+		if (host_leaves)
+			host_detach();
 	});
 	guest = std::move(attached);
 	return 0;

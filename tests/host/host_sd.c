@@ -8,6 +8,7 @@
 const struct host_kind host_kind = {.name = "sd-event"};
 int host_result;
 unsigned host_dones, host_busy_runs;
+bool host_leaves;
 
 static sd_event *event;
 static sd_event_source *guest, *ticking, *busy;

@@ -9,6 +9,7 @@
 const struct host_kind host_kind = {.name = "libuv", .adapter = true, .told = true};
 int host_result;
 unsigned host_dones, host_busy_runs;
+bool host_leaves;
 
 static rouse_uv *attachment;
 static uv_loop_t uv;
@@ -43,6 +44,8 @@ static void done(rouse_loop *loop, int result, void *data)
 	host_result = result;
 	host_dones++;
 	uv_stop(&uv);
+	if (host_leaves)
+		host_detach();
 }
 
 int host_attach(rouse_loop *loop)
