@@ -7,8 +7,8 @@
 #   FetchContent  build and run project/ with this tree inside it
 #
 # From the environment: ROOT, BUILD (the tree that the tests belong to), BUILD_KIND, SCRATCH,
-# CC, CXX, FLAGS (say, sanitizers), WITH_X11, WITH_XCB, WITH_WAYLAND, WITH_GLFW, WITH_SDL, WITH_GLIB
-# and WITH_UV (ON or OFF).
+# CC, CXX, FLAGS (say, sanitizers), WITH_X11, WITH_XCB, WITH_WAYLAND, WITH_GLFW, WITH_SDL, WITH_GLIB,
+# WITH_UV and WITH_QT (ON or OFF).
 set -eu
 step=$1 kind=$2
 prefix=$SCRATCH/$kind/moved
@@ -93,6 +93,14 @@ with_pkg_config() {
 		"$program"
 		echo "$std: runs"
 	done
+	if [ "$WITH_QT" = ON ]; then
+		# shellcheck disable=SC2046,SC2086
+		$CXX $FLAGS -std=c++17 -pedantic-errors -Wall -Wextra -Werror -fPIC \
+			-o "$SCRATCH/$kind/pkg-config-qt" $(pkg-config --cflags rouse Qt6Core) \
+			"$ROOT/tests/consumer/consumer_qt.cpp" $(pkg-config --libs rouse Qt6Core)
+		"$SCRATCH/$kind/pkg-config-qt"
+		echo "qt: runs"
+	fi
 }
 
 with_cmake() {
@@ -100,11 +108,13 @@ with_cmake() {
 	configure "$ROOT/tests/consumer/project" "$binary" -DHOW="$step" -DROUSE_ROOT="$ROOT" \
 		-DWITH_X11="$WITH_X11" -DWITH_XCB="$WITH_XCB" -DWITH_WAYLAND="$WITH_WAYLAND" \
 		-DWITH_GLFW="$WITH_GLFW" -DWITH_SDL="$WITH_SDL" \
-		-DWITH_GLIB="$WITH_GLIB" -DWITH_UV="$WITH_UV" \
+		-DWITH_GLIB="$WITH_GLIB" -DWITH_UV="$WITH_UV" -DWITH_QT="$WITH_QT" \
 		-DCMAKE_PREFIX_PATH="$prefix" \
 		-DCMAKE_FIND_USE_PACKAGE_REGISTRY=OFF
 	# Not `ctest`: its summary would be taken for ours.
-	for program in c99 c11 cxx11; do
+	programs='c99 c11 cxx11'
+	if [ "$WITH_QT" = ON ]; then programs="$programs qt"; fi
+	for program in $programs; do
 		"$binary/$program"
 		echo "$program: runs"
 	done

@@ -187,14 +187,13 @@ static void detach_in_each_pass_of_a_hook(void **state)
 static void detach_when_told_of_a_stop(void **state)
 {
 	rouse_loop *loop = bare_loop();
+	unsigned posts = 0;
 
 	(void)state;
 	if (!host_kind.told)
 		skip();
 	host_leaves = true;
 	for (unsigned i = 1; i <= 20; i++) {
-		unsigned posts = 0;
-
 		assert_int_equal(host_attach(loop), 0);
 		if (i % 2)
 			bare_post(loop, &posts);

@@ -6,24 +6,31 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-Display *screen_open(void)
+/* A connection, and nothing else. */
+static Display *server_of(struct screen *screen)
 {
-	Display *screen = XOpenDisplay(NULL);
-
-	if (!screen)
-		abort();
-	return screen;
+	return (Display *)screen;
 }
 
-void screen_close(Display *screen)
+struct screen *screen_open(void)
 {
-	XCloseDisplay(screen);
+	Display *server = XOpenDisplay(NULL);
+
+	if (!server)
+		abort();
+	return (struct screen *)server;
+}
+
+void screen_close(struct screen *screen)
+{
+	XCloseDisplay(server_of(screen));
 }
 
 /* Of a screen of 24 bits. */
-static XImage *look(Display *screen, int x, int y, unsigned width, unsigned height)
+static XImage *look(struct screen *screen, int x, int y, unsigned width, unsigned height)
 {
-	XImage *image = XGetImage(screen, DefaultRootWindow(screen), x, y, width, height, AllPlanes,
+	Display *server = server_of(screen);
+	XImage *image = XGetImage(server, DefaultRootWindow(server), x, y, width, height, AllPlanes,
 	                          ZPixmap);
 
 	if (!image)
@@ -31,7 +38,7 @@ static XImage *look(Display *screen, int x, int y, unsigned width, unsigned heig
 	return image;
 }
 
-unsigned screen_pixel(Display *screen, int x, int y)
+unsigned screen_pixel(struct screen *screen, int x, int y)
 {
 	XImage *image = look(screen, x, y, 1, 1);
 	unsigned pixel = (unsigned)XGetPixel(image, 0, 0) & 0xffffff;
@@ -40,15 +47,17 @@ unsigned screen_pixel(Display *screen, int x, int y)
 	return pixel;
 }
 
-void screen_click(Display *screen, int x, int y)
+void screen_click(struct screen *screen, int x, int y)
 {
-	XTestFakeMotionEvent(screen, -1, x, y, CurrentTime);
-	XTestFakeButtonEvent(screen, 1, True, CurrentTime);
-	XTestFakeButtonEvent(screen, 1, False, CurrentTime);
-	XSync(screen, False);
+	Display *server = server_of(screen);
+
+	XTestFakeMotionEvent(server, -1, x, y, CurrentTime);
+	XTestFakeButtonEvent(server, 1, True, CurrentTime);
+	XTestFakeButtonEvent(server, 1, False, CurrentTime);
+	XSync(server, False);
 }
 
-void screen_save(Display *screen, int width, int height, const char *path)
+void screen_save(struct screen *screen, int width, int height, const char *path)
 {
 	XImage *image = look(screen, 0, 0, (unsigned)width, (unsigned)height);
 	FILE *file = fopen(path, "wb");

@@ -3,14 +3,14 @@
 #ifndef ROUSE_TESTS_SCREEN_H
 #define ROUSE_TESTS_SCREEN_H
 
-struct _XDisplay;
+struct screen;
 
-struct _XDisplay *screen_open(void);
-void screen_close(struct _XDisplay *screen);
+struct screen *screen_open(void);
+void screen_close(struct screen *screen);
 /* 0xrrggbb. */
-unsigned screen_pixel(struct _XDisplay *screen, int x, int y);
-void screen_click(struct _XDisplay *screen, int x, int y);
+unsigned screen_pixel(struct screen *screen, int x, int y);
+void screen_click(struct screen *screen, int x, int y);
 /* The upper left of the screen, as a portable pixmap. */
-void screen_save(struct _XDisplay *screen, int width, int height, const char *path);
+void screen_save(struct screen *screen, int width, int height, const char *path);
 
 #endif

@@ -2,6 +2,8 @@
 
 #include <rouse/glib.h>
 
+/* GtkDialog is, from GTK 4.10 on. */
+#define GDK_DISABLE_DEPRECATION_WARNINGS
 #include <gtk/gtk.h>
 #include <stdlib.h>
 
@@ -66,6 +68,28 @@ void toolkit_show(unsigned number)
 	g_snprintf(text, sizeof text, "%u", number);
 	gtk_label_set_text(GTK_LABEL(label), text);
 	gtk_widget_queue_draw(area);
+}
+
+static void answered(GtkDialog *dialog, int response, gpointer nested)
+{
+	(void)dialog, (void)response;
+	g_main_loop_quit(nested);
+}
+
+void toolkit_dialog(void)
+{
+	GMainLoop *nested = g_main_loop_new(NULL, FALSE);
+	GtkWidget *dialog =
+	        gtk_dialog_new_with_buttons(NULL, GTK_WINDOW(window), GTK_DIALOG_MODAL, NULL, NULL);
+	GtkWidget *close = gtk_dialog_add_button(GTK_DIALOG(dialog), "Close", GTK_RESPONSE_CLOSE);
+
+	gtk_widget_set_size_request(close, TOOLKIT_CLOSE_X * 2, TOOLKIT_CLOSE_Y);
+	gtk_window_set_decorated(GTK_WINDOW(dialog), FALSE);
+	g_signal_connect(dialog, "response", G_CALLBACK(answered), nested);
+	gtk_window_present(GTK_WINDOW(dialog));
+	g_main_loop_run(nested);
+	gtk_window_destroy(GTK_WINDOW(dialog));
+	g_main_loop_unref(nested);
 }
 
 void toolkit_close(void)

@@ -4,6 +4,7 @@
 
 #include <QtGui/QPainter>
 #include <QtWidgets/QApplication>
+#include <QtWidgets/QDialog>
 #include <QtWidgets/QHBoxLayout>
 #include <QtWidgets/QPushButton>
 #include <QtWidgets/QWidget>
@@ -72,6 +73,18 @@ void toolkit_show(unsigned number)
 	area->shown = number;
 	area->update();
 	button->setText(QString::number(number));
+}
+
+void toolkit_dialog(void)
+{
+	QDialog dialog(window.get(), Qt::FramelessWindowHint);
+	QPushButton close("Close", &dialog);
+
+	close.setFixedSize(TOOLKIT_DIALOG_WIDTH, TOOLKIT_DIALOG_HEIGHT);
+	dialog.setFixedSize(TOOLKIT_DIALOG_WIDTH, TOOLKIT_DIALOG_HEIGHT);
+	dialog.move(0, 0);
+	QObject::connect(&close, &QPushButton::clicked, &dialog, &QDialog::accept);
+	dialog.exec();
 }
 
 void toolkit_close(void)

@@ -16,7 +16,7 @@ static struct xvfb server;
 
 struct worker {
 	rouse_remote *remote;
-	struct _XDisplay *screen;
+	struct screen *screen;
 	atomic_uint clicks;
 	unsigned updates; /* this thread's */
 	unsigned shown;   /* the loop's */
@@ -45,32 +45,17 @@ static void *work(void *data)
 	while (w->updates < LEAST_UPDATES || atomic_load(&w->clicks) == 0) {
 		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 		if (w->updates++ % 500 == 250)
-			screen_click(w->screen, TOOLKIT_WIDTH * 3 / 4, TOOLKIT_HEIGHT / 2);
+			screen_click(w->screen, TOOLKIT_BUTTON_X, TOOLKIT_BUTTON_Y);
 		if (rouse_post(w->remote, update, w, NULL) < 0)
 			return w;
 	}
 	return rouse_post(w->remote, last, w, NULL) < 0 ? w : NULL;
 }
 
-/* The window is no hint: it is looked at on the screen, a frame's time after each turn. */
-static void turn_until_seen(struct _XDisplay *screen, rouse_loop *loop, unsigned number)
-{
-	unsigned ticks = 0;
-	rouse_source timer;
-
-	assert_int_equal(
-	        rouse_timer_add(loop, rouse_now(), 10 * MS, 0, fixture_count_timer, &ticks, &timer),
-	        0);
-	while (screen_pixel(screen, TOOLKIT_WIDTH / 4, TOOLKIT_HEIGHT / 2) !=
-	       toolkit_colour(number))
-		toolkit_turn();
-	assert_int_equal(rouse_remove(loop, timer), 0);
-}
-
 static void a_thousand_updates_a_second_and_a_click(void **state)
 {
 	struct worker w = {.screen = screen_open()};
-	struct _XDisplay *eye = screen_open();
+	struct screen *eye = screen_open();
 	rouse_loop *loop;
 	pthread_t thread;
 	char path[64];
@@ -83,7 +68,7 @@ static void a_thousand_updates_a_second_and_a_click(void **state)
 	w.remote = rouse_loop_remote(loop);
 	toolkit_open(&argc, argv, loop);
 	toolkit_show(0x1234);
-	turn_until_seen(eye, loop, 0x1234);
+	toolkit_until_seen(eye, loop, 0x1234);
 	assert_int_equal(pthread_create(&thread, NULL, work, &w), 0);
 	while (!w.done) {
 		toolkit_turn();
@@ -92,7 +77,7 @@ static void a_thousand_updates_a_second_and_a_click(void **state)
 	pthread_join(thread, &failed);
 	assert_null(failed);
 	assert_int_equal(w.shown, w.updates);
-	turn_until_seen(eye, loop, w.updates);
+	toolkit_until_seen(eye, loop, w.updates);
 	snprintf(path, sizeof path, "window_%s.ppm", toolkit_name);
 	screen_save(eye, TOOLKIT_WIDTH + 20, TOOLKIT_HEIGHT + 20, path);
 	printf("%s: %u updates, %u clicks, %s\n", toolkit_name, w.shown, toolkit_clicks, path);
