@@ -22,6 +22,8 @@ enum { COMPOSITORS = 8, NOBODY = 65534 };
 #define SOCKET "wayland-1"
 
 static struct weston *running[COMPOSITORS];
+/* What is asked for of a screen that is looked at; 0: nobody looks. */
+static unsigned screen_width, screen_height;
 static pid_t owner;
 
 static void fail(const char *what)
@@ -46,10 +48,13 @@ static void be_nobody(void)
 		_exit(1);
 }
 
-static void run_compositor(pid_t parent)
+static void run_compositor(const char *folder, pid_t parent)
 {
 	int null = open("/dev/null", O_RDWR);
+	char config[96];
 	sigset_t none;
+
+	snprintf(config, sizeof config, "%s/config", folder);
 
 	if (!weston_is_weston())
 		be_nobody();
@@ -61,14 +66,22 @@ static void run_compositor(pid_t parent)
 	dup2(null, 0);
 	dup2(null, 1);
 	dup2(null, 2);
-	if (weston_is_weston()) {
+	if (weston_is_weston() && screen_width) {
+		char width[32], height[32];
+
+		snprintf(width, sizeof width, "--width=%u", screen_width);
+		snprintf(height, sizeof height, "--height=%u", screen_height);
+		execlp("weston", "weston", "--backend=headless-backend.so", "--socket=" SOCKET,
+		       "--idle-time=0", "--no-config", "--use-pixman", "--debug",
+		       "--shell=kiosk-shell.so", width, height, (char *)NULL);
+	} else if (weston_is_weston()) {
 		execlp("weston", "weston", "--backend=headless-backend.so", "--socket=" SOCKET,
 		       "--idle-time=0", "--no-config", (char *)NULL);
 	} else {
 		setenv("WLR_BACKENDS", "headless", 1);
 		setenv("WLR_RENDERER", "pixman", 1);
 		setenv("WLR_LIBINPUT_NO_DEVICES", "1", 1);
-		execlp("sway", "sway", "-c", "/dev/null", (char *)NULL);
+		execlp("sway", "sway", "-c", screen_width ? config : "/dev/null", (char *)NULL);
 	}
 	_exit(errno == ENOENT ? 77 : 1);
 }
@@ -122,7 +135,7 @@ static void guard(const char *folder, int alive, int told)
 	sigprocmask(SIG_SETMASK, &all, NULL);
 	pid = fork();
 	if (pid == 0)
-		run_compositor(self);
+		run_compositor(folder, self);
 	if (pid < 0 || write(told, &pid, sizeof(pid)) != sizeof(pid)) {
 		remove_folder(folder);
 		_exit(1);
@@ -180,6 +193,20 @@ static void make_folder(struct weston *weston)
 	unsetenv("DISPLAY");
 }
 
+/* For sway: a window has the whole screen, as weston's kiosk has it. */
+static void write_config(const struct weston *weston)
+{
+	char path[96];
+
+	snprintf(path, sizeof path, "%s/config", weston->folder);
+	FILE *file = fopen(path, "w");
+	if (!file)
+		fail(path);
+	fprintf(file, "output * resolution %ux%u\ndefault_border none\n", screen_width,
+	        screen_height);
+	fclose(file);
+}
+
 /* Until it listens; false when it ended instead. */
 static bool await(const struct weston *weston)
 {
@@ -203,6 +230,8 @@ void weston_start(struct weston *weston)
 			weston_stop(weston);
 	memset(weston, 0, sizeof(*weston));
 	make_folder(weston);
+	if (screen_width)
+		write_config(weston);
 	if (pipe2(alive, O_CLOEXEC) || pipe2(told, O_CLOEXEC))
 		fail("pipe");
 	if (!owner) {
@@ -238,6 +267,14 @@ void weston_start(struct weston *weston)
 	}
 	fprintf(stderr, "the compositor does not start\n");
 	exit(1);
+}
+
+void weston_start_screen(struct weston *weston, unsigned width, unsigned height)
+{
+	screen_width = width;
+	screen_height = height;
+	weston_start(weston);
+	screen_width = 0;
 }
 
 /* ---- Ends -------------------------------------------------------------------------------- */

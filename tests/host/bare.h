@@ -4,6 +4,7 @@
 
 #include "../display/turns.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 
 static inline void bare_count(rouse_loop *loop, void *data)
@@ -13,7 +14,7 @@ static inline void bare_count(rouse_loop *loop, void *data)
 }
 
 struct bare_told {
-	unsigned times;
+	atomic_uint times; /* which says that there is a result */
 	int result;
 };
 
@@ -22,8 +23,8 @@ static inline void bare_done(rouse_loop *loop, int result, void *data)
 	struct bare_told *told = data;
 
 	(void)loop;
-	told->times++;
 	told->result = result;
+	atomic_fetch_add(&told->times, 1);
 }
 
 struct bare_memory {

@@ -2,7 +2,6 @@
  * loop's posts, timers and descriptors are served, and the window behind it is drawn; and the
  * dialog is one, and answers.  The picture is left beside the program. */
 #include "display/turns.h"
-#include "display/xvfb.h"
 #include "screen.h"
 #include "toolkit.h"
 
@@ -13,8 +12,6 @@
 #include <unistd.h>
 
 enum { UPDATES = 500, NEVER_SHOWN = 0x4321 };
-
-static struct xvfb server;
 
 struct dialog {
 	rouse_remote *remote;
@@ -101,8 +98,8 @@ static void *person(void *data)
 	screen_click(d->screen, TOOLKIT_BUTTON_X, TOOLKIT_BUTTON_Y);
 	rest(200);
 	atomic_store(&d->refused, toolkit_clicks == 0);
-	snprintf(path, sizeof path, "dialog_%s.ppm", toolkit_name);
-	screen_save(d->screen, TOOLKIT_WIDTH + 20, TOOLKIT_HEIGHT + 20, path);
+	snprintf(path, sizeof path, "dialog_%s_%s.ppm", toolkit_name, screen_server());
+	screen_save(d->screen, TOOLKIT_WIDTH, TOOLKIT_HEIGHT, path);
 	while (atomic_load(&d->open)) {
 		screen_click(d->screen, TOOLKIT_CLOSE_X, TOOLKIT_CLOSE_Y);
 		rest(100);
@@ -150,7 +147,7 @@ static void g3_a_modal_dialog_in_a_callback_of_the_loops(void **state)
 	close(d.pipe[1]);
 	screen_close(eye);
 	screen_close(d.screen);
-	xvfb_stop(&server);
+	screen_stop();
 }
 
 int main(void)
@@ -159,6 +156,6 @@ int main(void)
 	        cmocka_unit_test(g3_a_modal_dialog_in_a_callback_of_the_loops),
 	};
 
-	xvfb_start(&server);
+	screen_start(TOOLKIT_WIDTH, TOOLKIT_HEIGHT);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

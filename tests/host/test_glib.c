@@ -149,7 +149,7 @@ static void l7_a_context_that_another_thread_iterates(void **state)
 	options.data = &told;
 	assert_int_equal(rouse_glib_attach(loop, &options, &glib), 0);
 	assert_int_equal(pthread_create(&thread, NULL, own_context, &owner), 0);
-	while (!g_atomic_int_get((int *)&told.times))
+	while (!atomic_load(&told.times))
 		sched_yield();
 	g_main_loop_quit(owner.main);
 	pthread_join(thread, NULL);

@@ -1,5 +1,7 @@
 #include "toolkit.h"
 
+#include "screen.h"
+
 #include <rouse/glib.h>
 
 /* GtkDialog is, from GTK 4.10 on. */
@@ -32,7 +34,7 @@ static void clicked(GtkButton *button, gpointer data)
 void toolkit_open(int *argc, char **argv, rouse_loop *loop)
 {
 	(void)argc, (void)argv;
-	setenv("GDK_BACKEND", "x11", 1);
+	setenv("GDK_BACKEND", screen_system, 1);
 	setenv("GSK_RENDERER", "cairo", 1);
 	setenv("GTK_A11Y", "none", 1);
 	if (!gtk_init_check() || rouse_glib_attach(loop, NULL, NULL))

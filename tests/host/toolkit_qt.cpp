@@ -1,5 +1,9 @@
 #include "toolkit.h"
 
+extern "C" {
+#include "screen.h"
+}
+
 #include <rouse/qt.hpp>
 
 #include <QtGui/QPainter>
@@ -42,7 +46,8 @@ QPushButton *button;
 
 void toolkit_open(int *argc, char **argv, rouse_loop *loop)
 {
-	qputenv("QT_QPA_PLATFORM", "xcb");
+	qputenv("QT_QPA_PLATFORM", qstrcmp(screen_system, "x11") ? screen_system : "xcb");
+	qputenv("QT_WAYLAND_DISABLE_WINDOWDECORATION", "1");
 	app = std::make_unique<QApplication>(*argc, argv);
 	window = std::make_unique<QWidget>();
 	auto *layout = new QHBoxLayout(window.get());

@@ -1,3 +1,4 @@
+#include "display/xvfb.h"
 #include "screen.h"
 
 #include <X11/Xlib.h>
@@ -5,6 +6,26 @@
 #include <X11/extensions/XTest.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+const char *const screen_system = "x11";
+static struct xvfb xvfb;
+
+void screen_start(unsigned width, unsigned height)
+{
+	/* It is larger than any window here; with nobody to place them, they are in the corner. */
+	(void)width, (void)height;
+	xvfb_start(&xvfb);
+}
+
+void screen_stop(void)
+{
+	xvfb_stop(&xvfb);
+}
+
+const char *screen_server(void)
+{
+	return "xvfb";
+}
 
 /* A connection, and nothing else. */
 static Display *server_of(struct screen *screen)
@@ -45,6 +66,12 @@ unsigned screen_pixel(struct screen *screen, int x, int y)
 
 	XDestroyImage(image);
 	return pixel;
+}
+
+bool screen_has_pointer(const struct screen *screen)
+{
+	(void)screen;
+	return true;
 }
 
 void screen_click(struct screen *screen, int x, int y)
