@@ -49,6 +49,7 @@ libsdl2-dev|module sdl2
 sway|command sway
 libuv1-dev|module libuv
 qt6-base-dev|module Qt6Widgets
+qt6-wayland|package qt6-wayland
 libev-dev|header ev.h
 libevent-dev|module libevent
 libsystemd-dev|module libsystemd

@@ -72,8 +72,8 @@ static void run_compositor(const char *folder, pid_t parent)
 		snprintf(width, sizeof width, "--width=%u", screen_width);
 		snprintf(height, sizeof height, "--height=%u", screen_height);
 		execlp("weston", "weston", "--backend=headless-backend.so", "--socket=" SOCKET,
-		       "--idle-time=0", "--no-config", "--use-pixman", "--debug",
-		       "--shell=kiosk-shell.so", width, height, (char *)NULL);
+		       "--idle-time=0", "--no-config", "--use-pixman", "--debug", width, height,
+		       (char *)NULL);
 	} else if (weston_is_weston()) {
 		execlp("weston", "weston", "--backend=headless-backend.so", "--socket=" SOCKET,
 		       "--idle-time=0", "--no-config", (char *)NULL);
@@ -193,7 +193,7 @@ static void make_folder(struct weston *weston)
 	unsetenv("DISPLAY");
 }
 
-/* For sway: a window has the whole screen, as weston's kiosk has it. */
+/* For sway: a window has the whole screen, as one that asks weston for it has it. */
 static void write_config(const struct weston *weston)
 {
 	char path[96];

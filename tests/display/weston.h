@@ -17,8 +17,8 @@ struct weston {
  * dies, however that is; so in a test *weston is static, and is there also when the test has
  * failed. ROUSE_TEST_COMPOSITOR=sway runs that one instead. */
 void weston_start(struct weston *weston);
-/* One that draws, and lets pictures be taken: a screen of that size, of which one window has all.
- */
+/* One that draws, and lets pictures be taken: a screen of that size, of which a full-screen window
+ * has all. */
 void weston_start_screen(struct weston *weston, unsigned width, unsigned height);
 /* As a crash does it.  Returns when it is dead. */
 void weston_kill(struct weston *weston);

@@ -8,6 +8,7 @@
 #define GDK_DISABLE_DEPRECATION_WARNINGS
 #include <gtk/gtk.h>
 #include <stdlib.h>
+#include <string.h>
 
 const char *const toolkit_name = "gtk4";
 unsigned toolkit_clicks;
@@ -54,6 +55,8 @@ void toolkit_open(int *argc, char **argv, rouse_loop *loop)
 	gtk_box_append(GTK_BOX(box), button);
 	gtk_window_set_child(GTK_WINDOW(window), box);
 	gtk_window_set_decorated(GTK_WINDOW(window), FALSE);
+	if (strcmp(screen_system, "x11"))
+		gtk_window_fullscreen(GTK_WINDOW(window));
 	gtk_window_present(GTK_WINDOW(window));
 }
 

@@ -6,6 +6,8 @@ extern "C" {
 
 #include <rouse/qt.hpp>
 
+#include <QtCore/QDir>
+#include <QtCore/QLibraryInfo>
 #include <QtGui/QPainter>
 #include <QtWidgets/QApplication>
 #include <QtWidgets/QDialog>
@@ -13,6 +15,7 @@ extern "C" {
 #include <QtWidgets/QPushButton>
 #include <QtWidgets/QWidget>
 
+#include <cstdio>
 #include <cstdlib>
 #include <memory>
 
@@ -37,6 +40,17 @@ protected:
 	}
 };
 
+/* For Wayland it is a package of its own. */
+void need_plugin(const char *system)
+{
+	const QDir plugins(QLibraryInfo::path(QLibraryInfo::PluginsPath) + "/platforms");
+
+	if (!qstrcmp(system, "wayland") && plugins.entryList({"libqwayland*"}).isEmpty()) {
+		std::fprintf(stderr, "SKIP: Qt has no plugin for Wayland\n");
+		std::exit(77);
+	}
+}
+
 std::unique_ptr<QApplication> app;
 std::unique_ptr<QWidget> window;
 Area *area;
@@ -48,6 +62,7 @@ void toolkit_open(int *argc, char **argv, rouse_loop *loop)
 {
 	qputenv("QT_QPA_PLATFORM", qstrcmp(screen_system, "x11") ? screen_system : "xcb");
 	qputenv("QT_WAYLAND_DISABLE_WINDOWDECORATION", "1");
+	need_plugin(screen_system);
 	app = std::make_unique<QApplication>(*argc, argv);
 	window = std::make_unique<QWidget>();
 	auto *layout = new QHBoxLayout(window.get());
@@ -65,7 +80,10 @@ void toolkit_open(int *argc, char **argv, rouse_loop *loop)
 	layout->setSpacing(0);
 	QObject::connect(button, &QPushButton::clicked, window.get(), [] { toolkit_clicks++; });
 	window->move(0, 0);
-	window->show();
+	if (QGuiApplication::platformName() == "xcb")
+		window->show();
+	else
+		window->showFullScreen();
 }
 
 void toolkit_turn(void)
