@@ -182,23 +182,34 @@ static void l7_moved_to_another_thread(void **)
 	rouse_loop *loop = bare_loop();
 	rouse::QtGuest guest(loop);
 	QThread *here = QThread::currentThread();
-	QThread elsewhere;
-	std::atomic<int> told = 0, result = 0;
+	std::atomic<QThread *> elsewhere = nullptr;
+	std::atomic<bool> moved = false;
+	int told = 0, result = 0;
 	bool served = false;
 	std::function<void()> serve = [&] { served = true; };
 
 	guest.onDone([&](int error) {
 		result = error;
 		told++;
+	});
+	std::thread thread([&] {
+		QEventLoop events;
+
+		elsewhere = QThread::currentThread();
+		while (!moved)
+			std::this_thread::yield();
+		while (!told)
+			events.processEvents(QEventLoop::WaitForMoreEvents);
+		for (int i = 0; i < 10; i++)
+			events.processEvents();
 		guest.moveToThread(here);
 	});
-	elsewhere.start();
-	guest.moveToThread(&elsewhere);
-	post(loop, &serve);
-	while (!told)
+	while (!elsewhere)
 		std::this_thread::yield();
-	elsewhere.quit();
-	need(elsewhere.wait());
+	guest.moveToThread(elsewhere);
+	post(loop, &serve);
+	moved = true;
+	thread.join();
 	for (int i = 0; i < 10; i++)
 		QCoreApplication::processEvents();
 	assert_int_equal(told, 1);
