@@ -20,6 +20,7 @@ struct host_kind {
 	bool nests;   /* its loop may be run in a callback */
 	bool adapter; /* a library or class of ours, and no recipe */
 	bool told;    /* of stops and errors, by host_done */
+	bool refuses; /* that, in words of its own */
 	bool bracket; /* is told deadlines: the descriptor alone does not carry them */
 };
 extern const struct host_kind host_kind;
@@ -37,6 +38,10 @@ int host_detach(void);
 /* One iteration, that waits until there is something to do; one that does not wait. */
 void host_turn(void);
 void host_poll(void);
+
+/* In a callback, of a host that does not nest: it says so itself.  libuv forbids it in words, and
+ * is not asked. */
+bool host_refuses_to_nest(void);
 
 /* The host's own: called every millisecond, from now on; NULL: no more. */
 void host_tick(void (*fn)(void *data), void *data);

@@ -67,6 +67,11 @@ void host_poll(void)
 	ev_run(ev, EVRUN_NOWAIT);
 }
 
+bool host_refuses_to_nest(void)
+{
+	return false;
+}
+
 void host_tick(void (*fn)(void *data), void *data)
 {
 	ev_timer_stop(ev, &ticking);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <sys/time.h>
 
-const struct host_kind host_kind = {.name = "libevent"};
+const struct host_kind host_kind = {.name = "libevent", .refuses = true};
 int host_result;
 unsigned host_dones, host_busy_runs;
 bool host_leaves;
@@ -78,6 +78,11 @@ static void every(struct event *event, suseconds_t microseconds, bool on)
 	event_del(event);
 	if (on)
 		event_add(event, &period);
+}
+
+bool host_refuses_to_nest(void)
+{
+	return event_base_loop(base, EVLOOP_NONBLOCK) < 0;
 }
 
 void host_tick(void (*fn)(void *data), void *data)

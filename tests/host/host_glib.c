@@ -86,6 +86,11 @@ static gboolean tick(gpointer data)
 	return G_SOURCE_CONTINUE;
 }
 
+bool host_refuses_to_nest(void)
+{
+	return false;
+}
+
 void host_tick(void (*fn)(void *data), void *data)
 {
 	end(&ticking);

@@ -8,7 +8,7 @@
 #include <memory>
 
 extern "C" {
-const struct host_kind host_kind = {"Qt", true, true, true, false};
+const struct host_kind host_kind = {"Qt", true, true, true, false, false};
 int host_result;
 unsigned host_dones, host_busy_runs;
 bool host_leaves;
@@ -71,6 +71,11 @@ void host_turn(void)
 void host_poll(void)
 {
 	QCoreApplication::processEvents();
+}
+
+bool host_refuses_to_nest(void)
+{
+	return false;
 }
 
 void host_tick(void (*fn)(void *data), void *data)

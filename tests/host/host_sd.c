@@ -2,10 +2,11 @@
 
 #include "recipe_sd.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <time.h>
 
-const struct host_kind host_kind = {.name = "sd-event"};
+const struct host_kind host_kind = {.name = "sd-event", .refuses = true};
 int host_result;
 unsigned host_dones, host_busy_runs;
 bool host_leaves;
@@ -62,6 +63,11 @@ static int tick(sd_event_source *source, uint64_t when, void *data)
 	sd_event_source_set_time(source, when + 1000);
 	tick_fn(tick_data);
 	return 0;
+}
+
+bool host_refuses_to_nest(void)
+{
+	return sd_event_run(event, 0) == -EBUSY;
 }
 
 void host_tick(void (*fn)(void *data), void *data)

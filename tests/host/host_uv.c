@@ -75,6 +75,11 @@ static void tick(uv_timer_t *timer)
 	tick_fn(timer->data);
 }
 
+bool host_refuses_to_nest(void)
+{
+	return false;
+}
+
 void host_tick(void (*fn)(void *data), void *data)
 {
 	uv_timer_stop(&ticking);

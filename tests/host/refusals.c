@@ -112,6 +112,52 @@ static void a_closed_loop_is_refused(void **state)
 	settle();
 }
 
+struct nest {
+	rouse_remote *remote;
+	unsigned asked, refused, answers;
+};
+
+static void go_on(rouse_loop *loop, void *data)
+{
+	(void)loop;
+	((struct nest *)data)->answers++;
+}
+
+/* What would be after the nested loop goes into a callback of its own. */
+static void ask_and_return(rouse_loop *loop, void *data)
+{
+	struct nest *nest = data;
+	rouse_loop *own = bare_loop();
+	unsigned posts = 0;
+
+	(void)loop;
+	/* One that is nobody's guest may run. */
+	bare_post(own, &posts);
+	fixture_until(own, &posts, 1);
+	assert_int_equal(rouse_loop_destroy(own), 0);
+	nest->refused += host_refuses_to_nest();
+	assert_true(rouse_post(nest->remote, go_on, nest, NULL) >= 0);
+	assert_int_equal(nest->answers, nest->asked);
+	nest->asked++;
+}
+
+static void l6_a_host_that_does_not_nest_says_so_and_is_unharmed(void **state)
+{
+	rouse_loop *loop = bare_loop();
+	struct nest nest = {.remote = rouse_loop_remote(loop)};
+
+	(void)state;
+	assert_int_equal(host_attach(loop), 0);
+	for (unsigned i = 1; i <= 20; i++) {
+		assert_true(rouse_post(nest.remote, ask_and_return, &nest, NULL) >= 0);
+		UNTIL(nest.answers == i);
+	}
+	assert_int_equal(nest.refused, host_kind.refuses ? 20 : 0);
+	assert_int_equal(host_detach(), 0);
+	rouse_remote_unref(nest.remote);
+	assert_int_equal(rouse_loop_destroy(loop), 0);
+}
+
 /* ---- Letting go ------------------------------------------------------------------------- */
 
 enum pass { PREPARE, CHECK, DISPATCH };
@@ -215,6 +261,7 @@ int main(int argc, char **argv)
 	        host_test(f9_what_the_system_refuses_changes_nothing),
 	        host_test(l9_no_memory_changes_nothing),
 	        host_test(a_closed_loop_is_refused),
+	        host_test(l6_a_host_that_does_not_nest_says_so_and_is_unharmed),
 	        host_test(detach_in_each_pass_of_a_hook),
 	        host_test(detach_when_told_of_a_stop),
 	};
