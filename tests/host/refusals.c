@@ -167,32 +167,34 @@ struct leaver {
 	unsigned left;
 };
 
-static void leave(struct leaver *leaver, enum pass pass)
+static void leave(rouse_loop *loop, struct leaver *leaver, enum pass pass)
 {
 	if (leaver->in != pass || leaver->left)
 		return;
+	/* Which is not for who has let go. */
+	assert_int_equal(rouse_loop_stop(loop), 0);
 	assert_int_equal(host_detach(), 0);
 	leaver->left++;
 }
 
 static rouse_ns leave_in_prepare(rouse_loop *loop, rouse_source self, unsigned flags, void *data)
 {
-	(void)loop, (void)self, (void)flags;
-	leave(data, PREPARE);
+	(void)self, (void)flags;
+	leave(loop, data, PREPARE);
 	return ROUSE_NEVER;
 }
 
 static int leave_in_check(rouse_loop *loop, rouse_source self, unsigned ready, void *data)
 {
-	(void)loop, (void)self, (void)ready;
-	leave(data, CHECK);
+	(void)self, (void)ready;
+	leave(loop, data, CHECK);
 	return 1;
 }
 
 static int leave_in_dispatch(rouse_loop *loop, rouse_source self, unsigned budget, void *data)
 {
-	(void)loop, (void)self, (void)budget;
-	leave(data, DISPATCH);
+	(void)self, (void)budget;
+	leave(loop, data, DISPATCH);
 	return 1;
 }
 
@@ -222,6 +224,8 @@ static void detach_in_each_pass_of_a_hook(void **state)
 		bare_post(loop, &posts);
 		settle();
 		assert_int_equal(posts, 0);
+		assert_int_equal(host_dones, 0);
+		assert_int_equal(rouse_loop_take_stop(loop), 1);
 		assert_int_equal(rouse_remove(loop, source), 0);
 		assert_int_equal(host_attach(loop), 0);
 		UNTIL(posts);
