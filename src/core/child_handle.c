@@ -29,8 +29,10 @@ static void signalled(rouse_loop *loop, rouse_source self, rouse_fd fd, unsigned
 
 	(void)self;
 	(void)fd;
-	(void)events;
-	if (!rouse__child_ended(child->process, &child->how))
+	/* Its handle was closed, and may name another process by now. */
+	if (events & ROUSE_FDERROR)
+		child->how = (rouse_exit){0};
+	else if (!rouse__child_ended(child->process, &child->how))
 		return;
 	child->fn(loop, (rouse_source){child->fd.source.id}, child->process, &child->how,
 	          child->data);

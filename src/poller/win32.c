@@ -86,18 +86,35 @@ static rouse_ns now(const struct rouse__poller *p)
 
 /* ---- The wait ------------------------------------------------------------------------- */
 
-/* Each of them once: what is closed by now is put into `ready`. */
-static void renew(struct rouse__poller *p)
+static int renew_one(struct rouse__poller *p, struct rouse__record *record)
 {
+	if (!record->is_handle)
+		return rouse__sockets_renew(p, record);
+	rouse__handles_renew(p, record);
+	return 0;
+}
+
+/* Each of them once: what is closed by now is put into `ready`, and what the system had no memory
+ * for stays.  0, or the first error. */
+static int renew(struct rouse__poller *p)
+{
+	struct rouse__list refused;
+	int first = 0;
+
+	rouse__list_init(&refused);
 	while (!rouse__list_empty(&p->again)) {
 		struct rouse__record *record = record_at(p->again.next);
+		int error;
 
 		rouse__list_unlink(&record->link);
-		if (record->is_handle)
-			rouse__handles_renew(p, record);
-		else
-			rouse__sockets_renew(p, record);
+		error = renew_one(p, record);
+		if (error)
+			rouse__list_append(&refused, &record->link);
+		first = first ? first : error;
 	}
+	while (!rouse__list_empty(&refused))
+		move_to(&p->again, record_at(refused.next));
+	return first;
 }
 
 static void report(struct rouse__poller *p, rouse_loop *door)
@@ -127,7 +144,7 @@ static DWORD milliseconds(rouse_ns deadline)
 
 static DWORD timeout_for(struct rouse__poller *p, rouse_ns deadline)
 {
-	if (deadline == 0 || !rouse__list_empty(&p->ready) ||
+	if (deadline == 0 || p->heard || !rouse__list_empty(&p->ready) ||
 	    atomic_load_explicit(&p->signalled, memory_order_relaxed))
 		return 0;
 	if (deadline == ROUSE_NEVER || rouse__timer_arm(p, deadline) == 0)
@@ -135,8 +152,8 @@ static DWORD timeout_for(struct rouse__poller *p, rouse_ns deadline)
 	return milliseconds(deadline);
 }
 
-/* 0, or a ROUSE_E*. */
-static int take(struct rouse__poller *p, DWORD timeout, rouse_loop *door)
+/* How many there were, or a ROUSE_E*. */
+static int take(struct rouse__poller *p, DWORD timeout)
 {
 	ULONG count = 0;
 
@@ -148,19 +165,30 @@ static int take(struct rouse__poller *p, DWORD timeout, rouse_loop *door)
 		if (p->entries[i].lpCompletionKey == ROUSE__SOCKET_KEY)
 			rouse__sockets_arrived(p, &p->entries[i]);
 		else if (rouse__bell_arrived(p->bell))
-			rouse__ready_rung(door);
-	return 0;
+			p->heard = 1;
+	return (int)count;
 }
 
+void rouse__win32_look(struct rouse__poller *p)
+{
+	while (take(p, 0) == (int)p->max_batch)
+		continue;
+}
+
+/* What could not be asked for is an error of this wait, which does not block then. */
 static int wait(struct rouse__poller *p, rouse_ns deadline, rouse_loop *door)
 {
-	int error;
+	int error = renew(p);
+	int taken = take(p, error ? 0 : timeout_for(p, deadline));
 
-	renew(p);
-	error = take(p, timeout_for(p, deadline), door);
+	if (p->heard)
+		rouse__ready_rung(door);
+	p->heard = 0;
 	rouse__handles_collect(p);
 	report(p, door);
-	return error;
+	if (error)
+		return error;
+	return taken < 0 ? taken : 0;
 }
 
 const struct rouse__poller_ops rouse__win32 = {

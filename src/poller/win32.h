@@ -57,9 +57,11 @@ struct rouse__poller {
 	const rouse_allocator *allocator;
 	struct rouse__bell *bell;
 	unsigned max_batch;
+	unsigned char heard; /* a ring came out of the port between two waits */
 	struct rouse__list ready, again;
 	_Atomic(struct rouse__signalled *) signalled;
-	PTP_POOL pool; /* one thread; NULL: none was needed yet */
+	atomic_int ending; /* the loop's thread waits for one of the pool's callbacks */
+	PTP_POOL pool;     /* one thread; NULL: none was needed yet */
 	TP_CALLBACK_ENVIRON with_pool;
 	struct rouse__signalled timer; /* `object` NULL: none yet */
 	rouse_ns armed;
@@ -69,6 +71,9 @@ struct rouse__poller {
 
 /* Something is to be reported of it, as soon as it is not parked. */
 void rouse__win32_seen(struct rouse__poller *p, struct rouse__record *record, unsigned events);
+
+/* Take what the port has by now, outside of a wait: nothing of it is lost to the next one. */
+void rouse__win32_look(struct rouse__poller *p);
 
 /* ---- win32_handles.c ---------------------------------------------------------------------- */
 
@@ -87,7 +92,8 @@ void rouse__sockets_init(struct rouse__poller *p);
 int rouse__sockets_add(struct rouse__poller *p, struct rouse__watch *watch, unsigned events,
                        struct rouse__watch *known);
 
-void rouse__sockets_renew(struct rouse__poller *p, struct rouse__record *record);
+/* A ROUSE_E*: it could not be asked for, and stays to be. */
+int rouse__sockets_renew(struct rouse__poller *p, struct rouse__record *record);
 void rouse__sockets_remove(struct rouse__poller *p, struct rouse__record *record);
 /* A packet of the port's, under ROUSE__SOCKET_KEY. */
 void rouse__sockets_arrived(struct rouse__poller *p, const OVERLAPPED_ENTRY *entry);

@@ -4,8 +4,12 @@
  * Each has a wait of the pool's, which is armed for one signal at a time and may be armed anew at
  * any time without anything that could fail.  Its callback runs on the one thread of a pool of our
  * own, so what the program does with the pool of the process holds nothing up; it puts the
- * record into the poller's list, and rings.  Waited for is a duplicate of the handle: the original
- * may be closed at any time, and its number name something else.
+ * record into the poller's list, and rings.
+ *
+ * Waited for is a duplicate of the handle: the original may be closed at any time, and its number
+ * name something else.  A wait goes on then, as the system's own waits do, for what the handle
+ * named.  But before a signal is told the number is compared with the duplicate: who is called
+ * with a number may use it.
  */
 #include "poller/win32.h"
 
@@ -25,19 +29,45 @@ static int is_named(const UNICODE_STRING *type, const WCHAR *name)
 }
 
 /* Whoever waits for a mutex owns it, and that would be a thread of the pool's.  A file is signalled
- * whenever nothing is under way, and that says nothing; what is a console may be waited for. */
+ * whenever nothing is under way, and that says nothing, unless it is a console's input. */
 static int can_be_watched(HANDLE handle)
 {
 	union {
 		PUBLIC_OBJECT_TYPE_INFORMATION type;
 		WCHAR room[256];
 	} info;
+	DWORD events;
 
 	if (NtQueryObject(handle, ObjectTypeInformation, &info, sizeof info, NULL) < 0)
 		return 1;
 	if (is_named(&info.type.TypeName, L"File"))
-		return GetFileType(handle) == FILE_TYPE_CHAR;
+		return GetNumberOfConsoleInputEvents(handle, &events);
 	return !is_named(&info.type.TypeName, L"Mutant");
+}
+
+/* Newer than some versions of Windows 10. */
+typedef BOOL WINAPI compare_fn(HANDLE one, HANDLE other);
+
+static compare_fn *compare_objects(void)
+{
+	static _Atomic(FARPROC) known;
+	FARPROC compare = atomic_load_explicit(&known, memory_order_relaxed);
+
+	if (!compare) {
+		compare = GetProcAddress(GetModuleHandleW(L"kernelbase"), "CompareObjectHandles");
+		atomic_store_explicit(&known, compare, memory_order_relaxed);
+	}
+	return (compare_fn *)(void (*)(void))compare;
+}
+
+/* Whether the number still names what is waited for. */
+static int is_open(const struct rouse__signalled *s)
+{
+	HANDLE handle = (HANDLE)s->record.watch->fd;
+	compare_fn *compare = compare_objects();
+	DWORD flags;
+
+	return compare ? compare(handle, s->object) : GetHandleInformation(handle, &flags);
 }
 
 /* ---- A wait -------------------------------------------------------------------------------- */
@@ -55,8 +85,10 @@ static void CALLBACK signalled(PTP_CALLBACK_INSTANCE instance, void *context, PT
 	while (!atomic_compare_exchange_weak_explicit(&p->signalled, &s->next, s,
 	                                              memory_order_acq_rel, memory_order_relaxed))
 		continue;
-	/* Where that fails, the next wait that ends finds it. */
-	(void)rouse__doorbell_ring(p->bell);
+	/* Nobody else could be told that it failed, and the loop sleeps. */
+	while (rouse__doorbell_ring(p->bell) &&
+	       !atomic_load_explicit(&p->ending, memory_order_acquire))
+		Sleep(1);
 }
 
 static int need_pool(struct rouse__poller *p)
@@ -67,6 +99,14 @@ static int need_pool(struct rouse__poller *p)
 	if (!p->pool)
 		return rouse__os_failed((int)GetLastError());
 	SetThreadpoolThreadMaximum(p->pool, 1);
+	/* Now: later nobody could be told that there is none. */
+	if (!ROUSE__WIN(ROUSE__WAIT, FALSE, SetThreadpoolThreadMinimum(p->pool, 1))) {
+		int error = rouse__os_failed((int)GetLastError());
+
+		CloseThreadpool(p->pool);
+		p->pool = NULL;
+		return error;
+	}
 	TpInitializeCallbackEnviron(&p->with_pool);
 	TpSetCallbackThreadpool(&p->with_pool, p->pool);
 	return 0;
@@ -94,12 +134,29 @@ static void arm(struct rouse__signalled *s)
 /* What its callback has done by now is in the list, and that is the last of it. */
 static void end(struct rouse__poller *p, struct rouse__signalled *s)
 {
+	s->record.watch = NULL;
 	SetThreadpoolWait(s->wait, NULL, NULL);
+	atomic_store_explicit(&p->ending, 1, memory_order_release);
 	WaitForThreadpoolWaitCallbacks(s->wait, TRUE);
+	atomic_store_explicit(&p->ending, 0, memory_order_release);
 	CloseThreadpoolWait(s->wait);
 	CloseHandle(s->object);
 	rouse__handles_collect(p);
 	rouse__list_unlink(&s->record.link);
+}
+
+static void found_closed(struct rouse__poller *p, struct rouse__signalled *s)
+{
+	s->record.closed = 1;
+	rouse__win32_seen(p, &s->record, ROUSE_FDERROR);
+}
+
+static void was_signalled(struct rouse__poller *p, struct rouse__signalled *s)
+{
+	if (is_open(s))
+		rouse__win32_seen(p, &s->record, ROUSE_READABLE);
+	else
+		found_closed(p, s);
 }
 
 void rouse__handles_collect(struct rouse__poller *p)
@@ -120,8 +177,8 @@ void rouse__handles_collect(struct rouse__poller *p)
 		oldest->waiting = 0;
 		if (oldest == &p->timer)
 			p->armed = ROUSE_NEVER;
-		else
-			rouse__win32_seen(p, &oldest->record, ROUSE_READABLE);
+		else if (oldest->record.watch)
+			was_signalled(p, oldest);
 	}
 }
 
@@ -132,52 +189,72 @@ static struct rouse__signalled *of(struct rouse__record *record)
 	return (struct rouse__signalled *)record;
 }
 
-int rouse__handles_add(struct rouse__poller *p, struct rouse__watch *watch)
+static int watch_handle(struct rouse__poller *p, struct rouse__signalled *s, HANDLE handle)
 {
 	const HANDLE self = GetCurrentProcess();
-	struct rouse__signalled *s;
 	int error;
+
+	if (!ROUSE__WIN(ROUSE__DUPLICATE, FALSE,
+	                DuplicateHandle(self, handle, self, &s->object, SYNCHRONIZE, FALSE, 0)))
+		return rouse__os_failed((int)GetLastError());
+	error = begin(p, s);
+	if (error)
+		CloseHandle(s->object);
+	return error;
+}
+
+int rouse__handles_add(struct rouse__poller *p, struct rouse__watch *watch)
+{
+	struct rouse__signalled *s;
+	int error = 0;
 
 	if (!can_be_watched((HANDLE)watch->fd))
 		return ROUSE_ENOTSUP;
 	s = rouse__zalloc(p->allocator, sizeof *s);
 	if (!s)
 		return ROUSE_ENOMEM;
-	if (!DuplicateHandle(self, (HANDLE)watch->fd, self, &s->object, SYNCHRONIZE, FALSE, 0)) {
-		error = rouse__os_failed((int)GetLastError());
-		goto no_object;
+	error = watch_handle(p, s, (HANDLE)watch->fd);
+	if (error) {
+		rouse__free(p->allocator, s, sizeof *s);
+		return error;
 	}
-	error = begin(p, s);
-	if (error)
-		goto no_wait;
 	s->record.watch = watch;
+	watch->events = ROUSE_READABLE;
+	/* The last step, since it may use a signal up. */
+	switch (WaitForSingleObject(s->object, 0)) {
+	case WAIT_FAILED:
+		error = rouse__os_failed((int)GetLastError());
+		rouse__handles_remove(p, &s->record);
+		return error;
+	case WAIT_OBJECT_0:
+		rouse__win32_seen(p, &s->record, ROUSE_READABLE);
+		break;
+	default:
+		rouse__list_append(&p->again, &s->record.link);
+	}
 	watch->own = &s->record;
 	watch->in_poller = 1;
-	watch->events = ROUSE_READABLE;
-	rouse__list_append(&p->again, &s->record.link);
 	return 0;
-
-no_wait:
-	CloseHandle(s->object);
-no_object:
-	rouse__free(p->allocator, s, sizeof *s);
-	return error;
 }
 
 void rouse__handles_renew(struct rouse__poller *p, struct rouse__record *record)
 {
-	DWORD flags;
-
 	if (of(record)->waiting || record->closed)
 		return;
-	if (!GetHandleInformation((HANDLE)record->watch->fd, &flags)) {
-		record->closed = 1;
-		rouse__win32_seen(p, record, ROUSE_FDERROR);
-	} else if (WaitForSingleObject(of(record)->object, 0) == WAIT_OBJECT_0) {
+	if (!is_open(of(record))) {
+		found_closed(p, of(record));
+		return;
+	}
+	switch (WaitForSingleObject(of(record)->object, 0)) {
+	case WAIT_OBJECT_0:
 		/* Without a detour over the pool, and so in this wait already. */
 		rouse__win32_seen(p, record, ROUSE_READABLE);
-	} else {
+		break;
+	case WAIT_TIMEOUT:
 		arm(of(record));
+		break;
+	default:
+		found_closed(p, of(record));
 	}
 }
 

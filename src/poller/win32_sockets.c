@@ -6,6 +6,11 @@
  * kept, without a watch, until then.  What is wanted besides while a poll is under way cancels
  * it, and the next one asks for all.
  *
+ * A second poll is under way all the time, and asks for nothing but the socket's end.  It is of the
+ * socket, not of its number: so it tells, also while nothing else is asked, that the number was
+ * closed, and may name another socket by now.  (Where a duplicate keeps the socket open it has not
+ * ended, and nothing tells.)
+ *
  * The driver looks through the polls of a handle of its own one after the other, so no more than a
  * few sockets share one.
  */
@@ -43,6 +48,8 @@ struct afd_poll {
 
 #define STATUS_IS_PENDING ((NTSTATUS)0x00000103)
 #define STATUS_WAS_CANCELLED ((NTSTATUS)0xC0000120)
+#define STATUS_NO_SUCH_HANDLE ((NTSTATUS)0xC0000008)
+#define STATUS_NO_SOCKET ((NTSTATUS)0xC0000024)
 
 /* The system's headers do not have it. */
 NTSTATUS NTAPI NtCancelIoFileEx(HANDLE file, IO_STATUS_BLOCK *which, IO_STATUS_BLOCK *how);
@@ -53,15 +60,21 @@ struct group {
 	HANDLE driver;
 	unsigned members;
 };
-#define MEMBERS 32u
+#define MEMBERS 16u
+
+/* A poll, as the driver knows it. */
+struct question {
+	IO_STATUS_BLOCK status;
+	struct afd_poll poll;
+	unsigned char pending, cancelled;
+	unsigned char of_end;
+};
 
 struct socket {
 	struct rouse__record record; /* first */
 	struct group *group;
 	HANDLE base;
-	IO_STATUS_BLOCK status;
-	struct afd_poll poll;
-	unsigned char pending, cancelled;
+	struct question ready, end;
 };
 
 static struct socket *of(struct rouse__record *record)
@@ -69,11 +82,18 @@ static struct socket *of(struct rouse__record *record)
 	return (struct socket *)record;
 }
 
-static int cancel(struct socket *s)
+static struct socket *asked_of(struct question *q)
+{
+	return q->of_end ? ROUSE__CONTAINER(q, struct socket, end)
+	                 : ROUSE__CONTAINER(q, struct socket, ready);
+}
+
+static void cancel(struct socket *s, struct question *q)
 {
 	IO_STATUS_BLOCK unused;
 
-	return NtCancelIoFileEx(s->group->driver, &s->status, &unused) >= 0;
+	if (q->pending && !q->cancelled)
+		q->cancelled = NtCancelIoFileEx(s->group->driver, &q->status, &unused) >= 0;
 }
 
 /* 0, or a GetLastError(). */
@@ -180,36 +200,48 @@ static void found_closed(struct rouse__poller *p, struct socket *s)
 	rouse__win32_seen(p, &s->record, ROUSE_FDERROR);
 }
 
-static void begin_poll(struct rouse__poller *p, struct socket *s, ULONG mask)
+static NTSTATUS ask(struct rouse__poller *p, struct socket *s, struct question *q, ULONG mask)
 {
 	NTSTATUS result;
 
-	s->poll = (struct afd_poll){
+	q->poll = (struct afd_poll){
 	        .timeout.QuadPart = INT64_MAX, .count = 1, .socket = s->base, .events = mask};
-	s->status.Status = STATUS_IS_PENDING;
-	result = ROUSE__WIN(ROUSE__AFD_POLL, (NTSTATUS)0xC0000001,
-	                    NtDeviceIoControlFile(s->group->driver, NULL, NULL, s, &s->status,
-	                                          AFD_POLL, &s->poll, sizeof s->poll, &s->poll,
-	                                          sizeof s->poll));
-	if (result < 0) {
-		found_closed(p, s);
-		return;
+	q->status.Status = STATUS_IS_PENDING;
+	result = ROUSE__WIN(ROUSE__AFD_POLL, (NTSTATUS)(GetLastError() | 0xC0000000u),
+	                    NtDeviceIoControlFile(s->group->driver, NULL, NULL, q, &q->status,
+	                                          AFD_POLL, &q->poll, sizeof q->poll, &q->poll,
+	                                          sizeof q->poll));
+	if (result >= 0) {
+		q->pending = 1;
+		p->sockets.pending++;
 	}
-	s->pending = 1;
-	p->sockets.pending++;
+	return result;
 }
 
-void rouse__sockets_renew(struct rouse__poller *p, struct rouse__record *record)
+static int failed(NTSTATUS status)
+{
+	return rouse__os_failed((int)RtlNtStatusToDosError(status));
+}
+
+int rouse__sockets_renew(struct rouse__poller *p, struct rouse__record *record)
 {
 	struct socket *s = of(record);
 	ULONG mask = mask_for(record->watch->events);
+	NTSTATUS result = 0;
 
 	if (record->closed || !record->watch->events)
-		return;
-	if (!s->pending)
-		begin_poll(p, s, mask);
-	else if ((mask & ~s->poll.events) && !s->cancelled)
-		s->cancelled = (unsigned char)cancel(s);
+		return 0;
+	if (!s->end.pending)
+		result = ask(p, s, &s->end, AFD_LOCAL_CLOSE);
+	if (result >= 0 && !s->ready.pending)
+		result = ask(p, s, &s->ready, mask);
+	else if (mask & ~s->ready.poll.events)
+		cancel(s, &s->ready);
+	if (result == STATUS_NO_SUCH_HANDLE || result == STATUS_NO_SOCKET)
+		found_closed(p, s);
+	else if (result < 0)
+		return failed(result);
+	return 0;
 }
 
 static void discard(struct rouse__poller *p, struct socket *s)
@@ -218,31 +250,40 @@ static void discard(struct rouse__poller *p, struct socket *s)
 	rouse__free(p->allocator, s, sizeof *s);
 }
 
+static void ask_anew(struct rouse__poller *p, struct socket *s)
+{
+	if (s->record.watch->events && rouse__list_empty(&s->record.link))
+		rouse__list_append(&p->again, &s->record.link);
+}
+
+static void answered(struct rouse__poller *p, struct socket *s, const struct question *q)
+{
+	unsigned events = 0;
+
+	if (q->status.Status >= 0 && q->poll.count)
+		events = events_of(q->poll.events, s->record.watch->events);
+	else if (q->status.Status < 0 && q->status.Status != STATUS_WAS_CANCELLED)
+		events = ROUSE_FDERROR;
+	if (q->status.Status >= 0 && q->poll.count && (q->poll.events & AFD_LOCAL_CLOSE))
+		found_closed(p, s);
+	else if (!q->of_end && events & (s->record.watch->events | ROUSE_HANGUP | ROUSE_FDERROR))
+		rouse__win32_seen(p, &s->record, events);
+	else
+		/* Not what is wanted now, or cancelled. */
+		ask_anew(p, s);
+}
+
 void rouse__sockets_arrived(struct rouse__poller *p, const OVERLAPPED_ENTRY *entry)
 {
-	struct socket *s = (struct socket *)entry->lpOverlapped;
-	unsigned events;
+	struct question *q = (struct question *)(void *)entry->lpOverlapped;
+	struct socket *s = asked_of(q);
 
-	s->pending = s->cancelled = 0;
+	q->pending = q->cancelled = 0;
 	p->sockets.pending--;
-	if (!s->record.watch) {
+	if (s->record.watch)
+		answered(p, s, q);
+	else if (!s->ready.pending && !s->end.pending)
 		discard(p, s);
-		return;
-	}
-	if (s->status.Status < 0 && s->status.Status != STATUS_WAS_CANCELLED) {
-		found_closed(p, s);
-		return;
-	}
-	events = s->status.Status < 0 || s->poll.count == 0
-	                 ? 0
-	                 : events_of(s->poll.events, s->record.watch->events);
-	if (events & ROUSE_FDERROR && s->poll.events & AFD_LOCAL_CLOSE)
-		found_closed(p, s);
-	else if (events & (s->record.watch->events | ROUSE_HANGUP | ROUSE_FDERROR))
-		rouse__win32_seen(p, &s->record, events);
-	else if (s->record.watch->events)
-		/* Not what is wanted now, or cancelled: ask anew. */
-		rouse__list_append(&p->again, &s->record.link);
 }
 
 /* ---- Sockets as the loop knows them ------------------------------------------------------- */
@@ -269,14 +310,31 @@ static int base_of(rouse_fd fd, HANDLE *ret_base)
 	                                                : rouse__os_failed(ROUSE__NO_DESCRIPTOR);
 }
 
-/* Whether the system has said that an older watch's socket is closed.  Its poll ends then; so
- * what the port has is looked at first. */
+/* Whether the system has said that an older watch's socket has ended.  It says so while the
+ * socket is closed, over the port. */
 static int is_gone(struct rouse__poller *p, const struct rouse__watch *known)
 {
 	const struct rouse__record *record = known->own;
 
-	(void)p;
+	if (!record->closed)
+		rouse__win32_look(p);
 	return record->closed;
+}
+
+static int begin(struct rouse__poller *p, struct socket *s)
+{
+	NTSTATUS result;
+	int error = join(p, s);
+
+	if (error)
+		return error;
+	s->end.of_end = 1;
+	rouse__list_init(&s->record.link);
+	result = ask(p, s, &s->end, AFD_LOCAL_CLOSE);
+	if (result >= 0)
+		return 0;
+	leave(p, s);
+	return failed(result);
 }
 
 int rouse__sockets_add(struct rouse__poller *p, struct rouse__watch *watch, unsigned events,
@@ -293,7 +351,8 @@ int rouse__sockets_add(struct rouse__poller *p, struct rouse__watch *watch, unsi
 	s = rouse__zalloc(p->allocator, sizeof *s);
 	if (!s)
 		return ROUSE_ENOMEM;
-	error = join(p, s);
+	s->base = base;
+	error = begin(p, s);
 	if (error) {
 		rouse__free(p->allocator, s, sizeof *s);
 		return error;
@@ -303,9 +362,7 @@ int rouse__sockets_add(struct rouse__poller *p, struct rouse__watch *watch, unsi
 		rouse__sockets_remove(p, known->own);
 		known->own = NULL;
 	}
-	s->base = base;
 	s->record.watch = watch;
-	rouse__list_init(&s->record.link);
 	watch->own = &s->record;
 	watch->in_poller = 1;
 	watch->events = events;
@@ -320,12 +377,10 @@ void rouse__sockets_remove(struct rouse__poller *p, struct rouse__record *record
 
 	rouse__list_unlink(&record->link);
 	record->watch = NULL;
-	if (!s->pending) {
+	cancel(s, &s->ready);
+	cancel(s, &s->end);
+	if (!s->ready.pending && !s->end.pending)
 		discard(p, s);
-		return;
-	}
-	if (!s->cancelled)
-		s->cancelled = (unsigned char)cancel(s);
 }
 
 /* Polls that were cancelled end soon.  One that does not within a second keeps its memory: the
