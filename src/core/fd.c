@@ -34,6 +34,7 @@ int rouse__fd_watch(rouse_loop *loop, struct rouse__fd_source *fd)
 	}
 	if (known)
 		rouse__count(loop->remote, fds_dropped, 1);
+	rouse__guest_changed(loop);
 	return 0;
 }
 
@@ -146,6 +147,7 @@ int rouse_fd_set_events(rouse_loop *loop, rouse_source name, unsigned events)
 		error = loop->ops->set(loop->poller, &fd->watch, events);
 		if (error)
 			return error;
+		rouse__guest_changed(loop);
 	}
 	fd->events = events;
 	return 0;

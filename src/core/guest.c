@@ -15,6 +15,10 @@
  *   host is not woken for nothing; what another thread may have queued between is then seen
  *   in the queue, and rung for again.
  *
+ * A host of messages (host.h) watches no descriptor: the doorbell's rings come as messages, and all
+ * that a descriptor says is said by a ring.  What was reported, added or changed is watched (anew)
+ * as the turn ends, so a change outside of it rings, too.
+ *
  * A bracket host asks for the deadline before each of its waits, nested ones too, and then
  * the descriptor need not carry it, until the next turn.
  */
@@ -106,6 +110,17 @@ void rouse__guest_before_callbacks(rouse_loop *loop)
 		self_ring(loop);
 }
 
+/* After a ring was taken back: what had rung besides is seen here. */
+static int left_over(rouse_loop *loop)
+{
+#ifdef _WIN32
+	return loop->by_messages && loop->ops->renew(loop->poller);
+#else
+	(void)loop;
+	return 0;
+#endif
+}
+
 static int carry(rouse_loop *loop, rouse_ns deadline)
 {
 	if (deadline == 0) {
@@ -113,6 +128,8 @@ static int carry(rouse_loop *loop, rouse_ns deadline)
 		return 0;
 	}
 	take_ring_back(loop);
+	if (left_over(loop))
+		self_ring(loop);
 	return arm(loop, deadline);
 }
 
@@ -155,6 +172,26 @@ static int need_descriptor(rouse_loop *loop, rouse_fd *ret_fd)
 	return 0;
 }
 
+#ifdef _WIN32
+void rouse__guest_changed(rouse_loop *loop)
+{
+	if (loop->by_messages)
+		self_ring(loop);
+}
+
+void rouse__guest_of_messages(rouse_loop *loop)
+{
+	loop->by_messages = loop->has_fd = loop->carries = 1;
+	become_guest(loop);
+	self_ring(loop);
+}
+
+void rouse__guest_of_nobody(rouse_loop *loop)
+{
+	loop->by_messages = loop->has_fd = loop->carries = loop->self_rung = 0;
+}
+#endif
+
 int rouse_loop_fd(rouse_loop *loop, rouse_fd *ret_fd)
 {
 	rouse_fd fd;
@@ -185,7 +222,7 @@ int rouse_loop_prepare(rouse_loop *loop, unsigned flags, rouse_ns *ret_deadline)
 		return ROUSE_EBUSY;
 	/* Only on a virtual clock can a host sleep with nothing to watch. */
 	if (!ret_deadline)
-		error = need_descriptor(loop, &fd);
+		error = loop->has_fd ? 0 : need_descriptor(loop, &fd);
 	else if (!loop->ops->descriptor && !loop->ops->is_virtual)
 		error = ROUSE_ENOTSUP;
 	if (error)

@@ -16,8 +16,13 @@ struct handle {
 
 int rouse__handle_watch(rouse_loop *loop, struct rouse__fd_source *fd)
 {
+	int error;
+
 	fd->watch.id = fd->source.id;
-	return loop->ops->add_handle(loop->poller, &fd->watch);
+	error = loop->ops->add_handle(loop->poller, &fd->watch);
+	if (!error)
+		rouse__guest_changed(loop);
+	return error;
 }
 
 static void signalled(rouse_loop *loop, rouse_source self, rouse_fd fd, unsigned events, void *data)

@@ -29,6 +29,16 @@
  *
  * A ringer that found one under way has said RUNG before, and its arrival comes after: both are
  * exchanges of one word, so the arrival sees that RUNG.
+ *
+ * With a carrier the arrival leaves RUNG to the turn that it makes, whose wait takes it.  So a turn
+ * that is made for another reason has heard the ring, too, and the message comes for nothing.
+ *
+ * Changing hands.  The carrier comes and goes on the loop's thread, while others ring.  Who rings
+ * by the old way then may leave UNDER WAY said and nothing under way: a packet in a port that
+ * nobody takes from, a message to a window that is no more.  So after the change the loop's thread
+ * takes UNDER WAY back, and rings.  Whoever said it before that is answered by this ring, and
+ * whoever says it later sees the new way.  There may be two under way then, once, and the second
+ * comes for nothing.
  */
 #ifndef ROUSE_CORE_HOST_H
 #define ROUSE_CORE_HOST_H
@@ -53,20 +63,50 @@ struct rouse__carrier {
 struct rouse__bell {
 	void *port;
 	atomic_int rung, under_way;
-	_Atomic(struct rouse__carrier *) carrier;
+	_Atomic(struct rouse__carrier *) carrier; /* NULL: the port */
+	struct rouse__carrier *kept;              /* the one it ever had */
+	/* The port's watcher. */
+	void *watcher, *drained;
+	atomic_int ends;
+	atomic_int full; /* it has seen something in the port, and waits until that is taken */
 };
 
-/* The key under which a ring's packet comes out of the port; others are the poller's. */
-enum { ROUSE__BELL_KEY = 0 };
+/* The keys of the port's packets: a ring's, and the end of its watcher; others are the poller's. */
+enum { ROUSE__BELL_KEY = 0, ROUSE__END_KEY = 255 };
 
-/* A packet or message has come.  1: it was a ring; 0: it was taken back. */
+/* A packet has come.  1: it was a ring; 0: it was taken back. */
 int rouse__bell_arrived(struct rouse__bell *bell);
+/* A message has come.  1: a ring is to be heard, by a turn; 0: it was heard, or taken back. */
+int rouse__bell_landed(struct rouse__bell *bell);
+/* In a turn: was it rung? */
+int rouse__bell_heard(struct rouse__bell *bell);
 
-/* The loop's thread, once.  A ring that is under way by the port stays so. */
+/*
+ * The loop's thread: from now on rings go by the carrier; by the port again.  The first one is kept
+ * for good, and only that may be given again.  After what it brought to is gone, the ring that a
+ * change of hands ends with.
+ */
 void rouse__bell_give(struct rouse__bell *bell, struct rouse__carrier *carrier);
+void rouse__bell_withdraw(struct rouse__bell *bell);
+void rouse__bell_anew(struct rouse__bell *bell);
 static inline int rouse__bell_carried(const struct rouse__bell *bell)
 {
 	return atomic_load_explicit(&bell->carrier, memory_order_relaxed) != NULL;
+}
+
+/*
+ * A thread that watches the port for a loop that cannot: it takes one packet, puts it back, rings,
+ * and waits until a turn has looked into the port.  The loop's thread begins it, while nothing
+ * waits for the port, and ends it.  0, or a ROUSE_E*.
+ */
+int rouse__bell_watch(struct rouse__bell *bell);
+void rouse__bell_unwatch(struct rouse__bell *bell);
+/* A turn has looked. */
+void rouse__bell_drained(struct rouse__bell *bell);
+/* Is something in the port that no turn has looked at? */
+static inline int rouse__bell_full(const struct rouse__bell *bell)
+{
+	return atomic_load_explicit(&bell->full, memory_order_acquire);
 }
 
 #endif

@@ -213,7 +213,9 @@ int rouse_loop_stop(rouse_loop *loop)
 {
 	int error = rouse__check_owner(loop);
 
-	if (!error)
-		loop->stop = 1;
-	return error;
+	if (error)
+		return error;
+	loop->stop = 1;
+	rouse__guest_changed(loop);
+	return 0;
 }

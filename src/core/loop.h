@@ -121,7 +121,8 @@ struct rouse_loop {
 
 	/* As a guest; see guest.c. */
 	unsigned char hosted;
-	unsigned char has_fd;      /* the descriptor was asked for */
+	unsigned char has_fd; /* the descriptor was asked for, or the host waits for messages */
+	unsigned char by_messages; /* the latter */
 	unsigned char carries;     /* and carries the deadline */
 	unsigned char self_rung;   /* and was rung by the loop itself */
 	unsigned char bell_broken; /* that is, it should have been */
@@ -273,5 +274,18 @@ int rouse__guest_settle(rouse_loop *loop);
 void rouse__guest_rearm(rouse_loop *loop);
 void rouse__guest_hook_added(rouse_loop *loop);
 void rouse__guest_after_fork(rouse_loop *loop);
+#ifdef _WIN32
+/* Of a host that waits for messages (host.h), once the poller was armed; of none, but a guest
+ * still. */
+void rouse__guest_of_messages(rouse_loop *loop);
+void rouse__guest_of_nobody(rouse_loop *loop);
+/* Something was changed that a turn has to look at. */
+void rouse__guest_changed(rouse_loop *loop);
+#else
+static inline void rouse__guest_changed(rouse_loop *loop)
+{
+	(void)loop;
+}
+#endif
 
 #endif

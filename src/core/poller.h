@@ -74,6 +74,10 @@ struct rouse__poller_ops {
 	/* Let that descriptor become readable at `deadline`, once; at once if it has passed.  Does
 	 * not fail after a success of descriptor(). */
 	int (*arm)(struct rouse__poller *poller, rouse_ns deadline);
+	/* For a host that waits for messages (host.h); where it may have one: watch anew what was
+	 * reported, and what was added or changed since.  1: something is to be reported already.
+	 */
+	int (*renew)(struct rouse__poller *poller);
 
 	/* In a forked child, with a new doorbell in place of the old one: do not touch what is the
 	 * parent's as well.  The descriptor's number stays.  NULL: nothing to do. */

@@ -15,9 +15,10 @@ int rouse__doorbell_open(const rouse_allocator *allocator, rouse__doorbell *ret_
 
 	if (!bell)
 		return ROUSE_ENOMEM;
-	/* One thread takes from it: the loop's, or the one that watches it for a host. */
+	/* The loop's thread takes from it, and maybe one that watches it for a host: neither is to
+	 * wait because the other one runs. */
 	bell->port = ROUSE__WIN(ROUSE__PORT, NULL,
-	                        CreateIoCompletionPort(INVALID_HANDLE_VALUE, NULL, 0, 1));
+	                        CreateIoCompletionPort(INVALID_HANDLE_VALUE, NULL, 0, 2));
 	if (!bell->port) {
 		int error = rouse__os_failed((int)GetLastError());
 
@@ -30,10 +31,8 @@ int rouse__doorbell_open(const rouse_allocator *allocator, rouse__doorbell *ret_
 
 void rouse__doorbell_close(const rouse_allocator *allocator, rouse__doorbell bell)
 {
-	struct rouse__carrier *carrier = atomic_load(&bell->carrier);
-
-	if (carrier)
-		carrier->free(carrier);
+	if (bell->kept)
+		bell->kept->free(bell->kept);
 	CloseHandle(bell->port);
 	rouse__free(allocator, bell, sizeof *bell);
 }
@@ -47,10 +46,15 @@ int rouse__doorbell_replace(rouse__doorbell bell)
 
 static int bring(struct rouse__bell *bell)
 {
-	struct rouse__carrier *carrier = atomic_load_explicit(&bell->carrier, memory_order_acquire);
+	struct rouse__carrier *carrier;
 
-	if (carrier)
-		return carrier->bring(carrier);
+	while ((carrier = atomic_load_explicit(&bell->carrier, memory_order_acquire))) {
+		int error = carrier->bring(carrier);
+
+		/* Withdrawn meanwhile: the port is the way now. */
+		if (!error || atomic_load_explicit(&bell->carrier, memory_order_acquire))
+			return error;
+	}
 	if (ROUSE__WIN(ROUSE__RING, FALSE,
 	               PostQueuedCompletionStatus(bell->port, 0, ROUSE__BELL_KEY, NULL)))
 		return 0;
@@ -86,9 +90,35 @@ int rouse__bell_arrived(struct rouse__bell *bell)
 	return atomic_exchange_explicit(&bell->rung, 0, memory_order_acq_rel);
 }
 
+int rouse__bell_landed(struct rouse__bell *bell)
+{
+	atomic_exchange_explicit(&bell->under_way, 0, memory_order_acq_rel);
+	return atomic_load_explicit(&bell->rung, memory_order_acquire);
+}
+
+int rouse__bell_heard(struct rouse__bell *bell)
+{
+	return atomic_load_explicit(&bell->rung, memory_order_relaxed) &&
+	       atomic_exchange_explicit(&bell->rung, 0, memory_order_acq_rel);
+}
+
+void rouse__bell_anew(struct rouse__bell *bell)
+{
+	atomic_exchange_explicit(&bell->under_way, 0, memory_order_acq_rel);
+	/* Where that fails, the next one tries again. */
+	(void)rouse__doorbell_ring(bell);
+}
+
 void rouse__bell_give(struct rouse__bell *bell, struct rouse__carrier *carrier)
 {
+	bell->kept = carrier;
 	atomic_store_explicit(&bell->carrier, carrier, memory_order_release);
+	rouse__bell_anew(bell);
+}
+
+void rouse__bell_withdraw(struct rouse__bell *bell)
+{
+	atomic_store_explicit(&bell->carrier, NULL, memory_order_release);
 }
 
 int rouse__doorbell_wait(rouse__doorbell bell, int block)

@@ -144,12 +144,19 @@ static DWORD milliseconds(rouse_ns deadline)
 
 static DWORD timeout_for(struct rouse__poller *p, rouse_ns deadline)
 {
-	if (deadline == 0 || p->heard || !rouse__list_empty(&p->ready) ||
+	if (deadline == 0 || p->heard || rouse__bell_carried(p->bell) ||
+	    !rouse__list_empty(&p->ready) ||
 	    atomic_load_explicit(&p->signalled, memory_order_relaxed))
 		return 0;
 	if (deadline == ROUSE_NEVER || rouse__timer_arm(p, deadline) == 0)
 		return INFINITE;
 	return milliseconds(deadline);
+}
+
+static int looked(struct rouse__poller *p)
+{
+	rouse__bell_drained(p->bell);
+	return 0;
 }
 
 /* How many there were, or a ROUSE_E*. */
@@ -160,12 +167,14 @@ static int take(struct rouse__poller *p, DWORD timeout)
 	if (!ROUSE__WIN(ROUSE__PORT_WAIT, FALSE,
 	                GetQueuedCompletionStatusEx(p->bell->port, p->entries, p->max_batch, &count,
 	                                            timeout, FALSE)))
-		return GetLastError() == WAIT_TIMEOUT ? 0 : rouse__os_failed((int)GetLastError());
+		return GetLastError() == WAIT_TIMEOUT ? looked(p)
+		                                      : rouse__os_failed((int)GetLastError());
 	for (ULONG i = 0; i < count; i++)
 		if (p->entries[i].lpCompletionKey == ROUSE__SOCKET_KEY)
 			rouse__sockets_arrived(p, &p->entries[i]);
 		else if (rouse__bell_arrived(p->bell))
 			p->heard = 1;
+	(void)looked(p);
 	return (int)count;
 }
 
@@ -173,14 +182,20 @@ void rouse__win32_look(struct rouse__poller *p)
 {
 	while (take(p, 0) == (int)p->max_batch)
 		continue;
+	/* No wait would tell a host's loop that something is there. */
+	if (rouse__bell_carried(p->bell))
+		(void)rouse__doorbell_ring(p->bell);
 }
 
 /* What could not be asked for is an error of this wait, which does not block then. */
 static int wait(struct rouse__poller *p, rouse_ns deadline, rouse_loop *door)
 {
-	int error = renew(p);
-	int taken = take(p, error ? 0 : timeout_for(p, deadline));
+	int error = renew(p), taken;
 
+	/* Before looking: what comes after that rings anew. */
+	if (rouse__bell_carried(p->bell) && rouse__bell_heard(p->bell))
+		p->heard = 1;
+	taken = take(p, error ? 0 : timeout_for(p, deadline));
 	if (p->heard)
 		rouse__ready_rung(door);
 	p->heard = 0;
@@ -189,6 +204,13 @@ static int wait(struct rouse__poller *p, rouse_ns deadline, rouse_loop *door)
 	if (error)
 		return error;
 	return taken < 0 ? taken : 0;
+}
+
+/* What could not be asked for is tried by the turn that rings. */
+static int renew_for_host(struct rouse__poller *p)
+{
+	return renew(p) || !rouse__list_empty(&p->ready) || rouse__bell_full(p->bell) ||
+	       atomic_load_explicit(&p->signalled, memory_order_acquire);
 }
 
 const struct rouse__poller_ops rouse__win32 = {
@@ -203,5 +225,6 @@ const struct rouse__poller_ops rouse__win32 = {
         .remove = forget,
         .wait = wait,
         .arm = rouse__timer_arm,
+        .renew = renew_for_host,
         .now = now,
 };
