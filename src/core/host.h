@@ -48,6 +48,7 @@
 #include <rouse/rouse.h>
 
 #include <stdatomic.h>
+#include <stdint.h>
 
 /* How rings come to the loop's thread, other than over the port.  Made by a host for one loop;
  * once given to the doorbell it stays, for somebody may always be ringing, and goes with it. */
@@ -66,9 +67,14 @@ struct rouse__bell {
 	_Atomic(struct rouse__carrier *) carrier; /* NULL: the port */
 	struct rouse__carrier *kept;              /* the one it ever had */
 	/* The port's watcher. */
-	void *watcher, *drained;
+	void *watcher, *taken;
 	atomic_int ends;
-	atomic_int full; /* it has seen something in the port, and waits until that is taken */
+	struct {
+		uintptr_t key;
+		void *what;
+		unsigned long bytes;
+	} held;          /* the packet that it took */
+	atomic_int full; /* there is one, and it waits */
 };
 
 /* The keys of the port's packets: a ring's, and the end of its watcher; others are the poller's. */
@@ -95,15 +101,18 @@ static inline int rouse__bell_carried(const struct rouse__bell *bell)
 }
 
 /*
- * A thread that watches the port for a loop that cannot: it takes one packet, puts it back, rings,
- * and waits until a turn has looked into the port.  The loop's thread begins it, while nothing
- * waits for the port, and ends it.  0, or a ROUSE_E*.
+ * A thread that watches the port for a loop that cannot: it takes one packet, rings, and waits
+ * until a turn has taken that from it.  (Put back, it would be the port's last, and of more sockets
+ * than a turn takes, some never had their turn.)  The loop's thread begins it, while nothing waits
+ * for the port, and ends it.  0, or a ROUSE_E*.
  */
+struct _OVERLAPPED_ENTRY;
 int rouse__bell_watch(struct rouse__bell *bell);
 void rouse__bell_unwatch(struct rouse__bell *bell);
-/* A turn has looked. */
-void rouse__bell_drained(struct rouse__bell *bell);
-/* Is something in the port that no turn has looked at? */
+/* 1: the packet that it holds, which comes before those in the port.  After a look at these it may
+ * go on. */
+unsigned rouse__bell_held(const struct rouse__bell *bell, struct _OVERLAPPED_ENTRY *ret_entry);
+void rouse__bell_go_on(struct rouse__bell *bell);
 static inline int rouse__bell_full(const struct rouse__bell *bell)
 {
 	return atomic_load_explicit(&bell->full, memory_order_acquire);

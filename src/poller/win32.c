@@ -153,29 +153,35 @@ static DWORD timeout_for(struct rouse__poller *p, rouse_ns deadline)
 	return milliseconds(deadline);
 }
 
-static int looked(struct rouse__poller *p)
+/* 0, or a ROUSE_E*. */
+static int ask_port(struct rouse__poller *p, ULONG had, DWORD timeout, ULONG *ret_count)
 {
-	rouse__bell_drained(p->bell);
-	return 0;
+	if (ROUSE__WIN(ROUSE__PORT_WAIT, FALSE,
+	               GetQueuedCompletionStatusEx(p->bell->port, p->entries + had,
+	                                           p->max_batch - had, ret_count, timeout, FALSE)))
+		return 0;
+	*ret_count = 0;
+	return GetLastError() == WAIT_TIMEOUT ? 0 : rouse__os_failed((int)GetLastError());
 }
 
 /* How many there were, or a ROUSE_E*. */
 static int take(struct rouse__poller *p, DWORD timeout)
 {
-	ULONG count = 0;
+	ULONG had = rouse__bell_held(p->bell, p->entries), count = 0;
+	int error = 0;
 
-	if (!ROUSE__WIN(ROUSE__PORT_WAIT, FALSE,
-	                GetQueuedCompletionStatusEx(p->bell->port, p->entries, p->max_batch, &count,
-	                                            timeout, FALSE)))
-		return GetLastError() == WAIT_TIMEOUT ? looked(p)
-		                                      : rouse__os_failed((int)GetLastError());
+	if (had < p->max_batch)
+		error = ask_port(p, had, had ? 0 : timeout, &count);
+	if (had)
+		rouse__bell_go_on(p->bell);
+	count += had;
 	for (ULONG i = 0; i < count; i++)
 		if (p->entries[i].lpCompletionKey == ROUSE__SOCKET_KEY)
 			rouse__sockets_arrived(p, &p->entries[i]);
-		else if (rouse__bell_arrived(p->bell))
+		else if (p->entries[i].lpCompletionKey == ROUSE__BELL_KEY &&
+		         rouse__bell_arrived(p->bell))
 			p->heard = 1;
-	(void)looked(p);
-	return (int)count;
+	return error ? error : (int)count;
 }
 
 void rouse__win32_look(struct rouse__poller *p)

@@ -7,14 +7,6 @@
 #include <windows.h>
 #include <process.h>
 
-/* It was there, so there is memory for it soon. */
-static void put(struct rouse__bell *bell, const OVERLAPPED_ENTRY *entry)
-{
-	while (!PostQueuedCompletionStatus(bell->port, entry->dwNumberOfBytesTransferred,
-	                                   entry->lpCompletionKey, entry->lpOverlapped))
-		Sleep(1);
-}
-
 static unsigned __stdcall watch(void *data)
 {
 	struct rouse__bell *bell = data;
@@ -33,49 +25,67 @@ static unsigned __stdcall watch(void *data)
 			(void)rouse__doorbell_ring(bell);
 			continue;
 		}
-		put(bell, &entry);
-		if (atomic_load_explicit(&bell->ends, memory_order_acquire))
-			continue;
+		bell->held.key = entry.lpCompletionKey;
+		bell->held.what = entry.lpOverlapped;
+		bell->held.bytes = entry.dwNumberOfBytesTransferred;
 		atomic_store_explicit(&bell->full, 1, memory_order_release);
 		(void)rouse__doorbell_ring(bell);
-		WaitForSingleObject(bell->drained, INFINITE);
+		WaitForSingleObject(bell->taken, INFINITE);
+		if (atomic_load_explicit(&bell->ends, memory_order_acquire))
+			return 0;
 	}
 }
 
-void rouse__bell_drained(struct rouse__bell *bell)
+unsigned rouse__bell_held(const struct rouse__bell *bell, OVERLAPPED_ENTRY *ret_entry)
 {
-	if (atomic_load_explicit(&bell->full, memory_order_relaxed) &&
-	    atomic_exchange_explicit(&bell->full, 0, memory_order_acq_rel))
-		SetEvent(bell->drained);
+	if (!rouse__bell_full(bell))
+		return 0;
+	*ret_entry = (OVERLAPPED_ENTRY){.lpCompletionKey = bell->held.key,
+	                                .lpOverlapped = bell->held.what,
+	                                .dwNumberOfBytesTransferred = bell->held.bytes};
+	return 1;
+}
+
+void rouse__bell_go_on(struct rouse__bell *bell)
+{
+	atomic_store_explicit(&bell->full, 0, memory_order_relaxed);
+	SetEvent(bell->taken);
 }
 
 int rouse__bell_watch(struct rouse__bell *bell)
 {
 	int error;
 
-	bell->drained = CreateEventW(NULL, FALSE, FALSE, NULL);
-	if (!bell->drained)
+	bell->taken = CreateEventW(NULL, FALSE, FALSE, NULL);
+	if (!bell->taken)
 		return rouse__os_failed((int)GetLastError());
 	bell->watcher = ROUSE__WIN(ROUSE__WATCHER, NULL,
 	                           (HANDLE)_beginthreadex(NULL, 0, watch, bell, 0, NULL));
 	if (bell->watcher)
 		return 0;
 	error = rouse__os_failed((int)GetLastError());
-	CloseHandle(bell->drained);
+	CloseHandle(bell->taken);
 	return error;
 }
 
+/* There was memory for its like, so there is soon. */
+static void post(struct rouse__bell *bell, ULONG_PTR key, DWORD bytes, OVERLAPPED *what)
+{
+	while (!PostQueuedCompletionStatus(bell->port, bytes, key, what))
+		Sleep(1);
+}
+
+/* The packet's end is in the port, and the watcher's may be, too: it is nobody's then. */
 void rouse__bell_unwatch(struct rouse__bell *bell)
 {
-	const OVERLAPPED_ENTRY end = {.lpCompletionKey = ROUSE__END_KEY};
-
 	atomic_store_explicit(&bell->ends, 1, memory_order_release);
-	put(bell, &end);
-	/* What came before the end it puts back. */
-	SetEvent(bell->drained);
+	post(bell, ROUSE__END_KEY, 0, NULL);
+	SetEvent(bell->taken);
 	WaitForSingleObject(bell->watcher, INFINITE);
 	CloseHandle(bell->watcher);
-	CloseHandle(bell->drained);
+	CloseHandle(bell->taken);
+	if (rouse__bell_full(bell))
+		post(bell, bell->held.key, bell->held.bytes, bell->held.what);
 	atomic_store_explicit(&bell->full, 0, memory_order_relaxed);
 	atomic_store_explicit(&bell->ends, 0, memory_order_relaxed);
 }
