@@ -442,6 +442,107 @@ static void n8_a_removed_timer_is_not_called_whose_message_is_queued(void **stat
 	hosted_close(&h);
 }
 
+/* ---- What the host's own code changes --------------------------------------------------- */
+
+struct things {
+	int handles, sockets[2], ticks;
+};
+
+static void count_handle(rouse_loop *loop, rouse_source self, void *handle, unsigned events,
+                         void *data)
+{
+	(void)loop, (void)self, (void)handle, (void)events;
+	++*(int *)data;
+}
+
+static void count_socket(rouse_loop *loop, rouse_source self, rouse_fd fd, unsigned events,
+                         void *data)
+{
+	(void)loop, (void)self, (void)fd, (void)events;
+	++*(int *)data;
+}
+
+static void what_the_hosts_code_adds_and_changes_is_watched(void **state)
+{
+	struct hosted h;
+	struct things t = {0};
+	HANDLE event = CreateEventW(NULL, FALSE, TRUE, NULL);
+	rouse_source socket;
+	SOCKET pair[2];
+
+	(void)state;
+	socket_pair(pair);
+	send(pair[1], "x", 1, 0);
+	hosted_open(&h);
+	pump();
+	assert_int_equal(rouse_handle_add(h.loop, event, count_handle, &t.handles, NULL), 0);
+	PUMP_UNTIL(t.handles);
+	pump();
+	assert_int_equal(rouse_fd_add(h.loop, pair[0], 0, count_socket, &t.sockets[0], &socket), 0);
+	pump();
+	assert_int_equal(rouse_fd_set_events(h.loop, socket, ROUSE_READABLE), 0);
+	PUMP_UNTIL(t.sockets[0] >= 3);
+	assert_int_equal(rouse_fd_set_events(h.loop, socket, 0), 0);
+	pump();
+	assert_int_equal(
+	        rouse_timer_add(h.loop, rouse_now() + 5 * MS, 0, 0, count_tick, &t.ticks, NULL), 0);
+	PUMP_UNTIL(t.ticks);
+	hosted_close(&h);
+	closesocket(pair[0]);
+	closesocket(pair[1]);
+	CloseHandle(event);
+}
+
+/* With room for one in a turn, and more that are always ready. */
+static void f7_sockets_take_turns(void **state)
+{
+	const rouse_loop_options options = {.size = sizeof options, .max_batch = 1};
+	struct things t = {0};
+	rouse_loop *loop;
+	SOCKET pairs[2][2];
+
+	(void)state;
+	assert_int_equal(rouse_loop_create(&options, &loop), 0);
+	assert_int_equal(rouse_win32_attach(loop, NULL, NULL), 0);
+	for (int i = 0; i < 2; i++) {
+		socket_pair(pairs[i]);
+		send(pairs[i][1], "x", 1, 0);
+		assert_int_equal(rouse_fd_add(loop, pairs[i][0], ROUSE_READABLE, count_socket,
+		                              &t.sockets[i], NULL),
+		                 0);
+	}
+	PUMP_UNTIL(t.sockets[0] + t.sockets[1] >= 40);
+	assert_in_range(t.sockets[0] * 4, t.sockets[1], t.sockets[1] * 16);
+	assert_int_equal(rouse_loop_destroy(loop), 0);
+	for (int i = 0; i < 2; i++) {
+		closesocket(pairs[i][0]);
+		closesocket(pairs[i][1]);
+	}
+}
+
+/* The watcher has a packet then. */
+static void a_detach_loses_no_socket(void **state)
+{
+	struct hosted h;
+	struct things t = {0};
+	SOCKET pair[2];
+
+	(void)state;
+	hosted_open(&h);
+	socket_pair(pair);
+	assert_int_equal(
+	        rouse_fd_add(h.loop, pair[0], ROUSE_READABLE, count_socket, &t.sockets[0], NULL),
+	        0);
+	pump();
+	send(pair[1], "x", 1, 0);
+	Sleep(50);
+	assert_int_equal(rouse_win32_detach(h.win32), 0);
+	UNTIL(h.loop, t.sockets[0] >= 3);
+	hosted_close(&h);
+	closesocket(pair[0]);
+	closesocket(pair[1]);
+}
+
 /* Posted by anybody, to a window that is easily found. */
 static void what_others_post_is_not_believed(void **state)
 {
@@ -510,6 +611,9 @@ int main(void)
 	        cmocka_unit_test(n5_a_message_that_was_seen_is_not_slept_on),
 	        cmocka_unit_test(n6_a_sent_message_is_answered_while_the_loop_waits),
 	        cmocka_unit_test(n8_a_removed_timer_is_not_called_whose_message_is_queued),
+	        cmocka_unit_test(what_the_hosts_code_adds_and_changes_is_watched),
+	        cmocka_unit_test(f7_sockets_take_turns),
+	        cmocka_unit_test(a_detach_loses_no_socket),
 	        cmocka_unit_test(what_others_post_is_not_believed),
 	        cmocka_unit_test(a_thread_needs_no_window),
 	};
