@@ -77,10 +77,15 @@ unsigned env_own_rings(const struct env *env);
 void *env_attach(rouse_loop *loop);
 void env_disconnect(void *display);
 
-/* env_posix.c, env_win32.c: the host that watches the loop's descriptor, and what channels are. */
+/* env_posix.c, env_win32.c: the host that watches the loop's descriptor. */
 void env_outer_open(struct env *env);
 void env_outer_close(struct env *env);
 int env_outer_wait(struct env *env, rouse_ns deadline);
+/* Whether that descriptor is readable now, and until it is. */
+int env_readable(struct env *env);
+void env_wait_readable(struct env *env);
+
+/* pair_posix.c, pair_win32.c: what channels are.  Made, written to and read without blocking. */
 void env_pair_open(rouse_fd *fd, rouse_fd *peer);
 void env_pair_write(rouse_fd peer);
 /* @return how many bytes there were. */

@@ -1,10 +1,10 @@
-/* The tests' host is an epoll, and their channels are pipes. */
+/* The tests' host is an epoll. */
 #include "env.h"
 
 #include "core/fault.h"
 
 #include <errno.h>
-#include <fcntl.h>
+#include <poll.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 
@@ -47,40 +47,18 @@ int env_outer_wait(struct env *env, rouse_ns deadline)
 	return n > 0;
 }
 
-/* ---- Channels ------------------------------------------------------------------- */
-
-void env_pair_open(rouse_fd *fd, rouse_fd *peer)
+int env_readable(struct env *env)
 {
-	int ends[2];
+	struct pollfd fd = {.events = POLLIN};
 
-	assert_int_equal(pipe2(ends, O_CLOEXEC | O_NONBLOCK), 0);
-	*fd = ends[0];
-	*peer = ends[1];
+	assert_int_equal(rouse_loop_fd(env->loop, &fd.fd), 0);
+	return poll(&fd, 1, 0);
 }
 
-void env_pair_write(rouse_fd peer)
+void env_wait_readable(struct env *env)
 {
-	assert_int_equal(write(peer, "x", 1), 1);
-}
+	struct pollfd fd = {.events = POLLIN};
 
-int env_pair_drain(rouse_fd fd)
-{
-	char sink[256];
-	ssize_t n;
-	int sum = 0;
-
-	while ((n = read(fd, sink, sizeof sink)) > 0)
-		sum += (int)n;
-	return sum;
-}
-
-void env_pair_close(rouse_fd fd)
-{
-	close(fd);
-}
-
-void env_pair_hang_up(rouse_fd fd, rouse_fd peer)
-{
-	(void)fd;
-	close(peer);
+	assert_int_equal(rouse_loop_fd(env->loop, &fd.fd), 0);
+	assert_int_equal(poll(&fd, 1, -1), 1);
 }

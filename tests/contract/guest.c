@@ -3,8 +3,6 @@
 
 #include "core/fault.h"
 
-#include <poll.h>
-
 #define MS ((rouse_ns)1000000)
 
 struct served {
@@ -15,22 +13,6 @@ struct served {
 };
 
 /* ---- G1 --------------------------------------------------------------------------------- */
-
-static int readable(struct env *env)
-{
-	struct pollfd fd = {.events = POLLIN};
-
-	assert_int_equal(rouse_loop_fd(env->loop, &fd.fd), 0);
-	return poll(&fd, 1, 0);
-}
-
-static void wait_readable(struct env *env)
-{
-	struct pollfd fd = {.events = POLLIN};
-
-	assert_int_equal(rouse_loop_fd(env->loop, &fd.fd), 0);
-	assert_int_equal(poll(&fd, 1, -1), 1);
-}
 
 static void *post_one(void *data)
 {
@@ -47,42 +29,42 @@ static void g1_the_descriptor_is_readable_while_there_is_work(void **state)
 	rouse_source source;
 
 	env_drain(env);
-	assert_int_equal(readable(env), 0);
+	assert_int_equal(env_readable(env), 0);
 
 	assert_int_equal(pthread_create(&thread, NULL, post_one, &d), 0);
-	wait_readable(env);
-	assert_int_equal(readable(env), 1);
+	env_wait_readable(env);
+	assert_int_equal(env_readable(env), 1);
 	assert_int_equal(rouse_loop_turn(env->loop, 0), 1);
 	pthread_join(thread, NULL);
 	env_drain(env);
-	assert_int_equal(readable(env), 0);
+	assert_int_equal(env_readable(env), 0);
 
 	/* A timer that the host's own code adds between two turns. */
 	assert_int_equal(rouse_timer_add(env->loop, rouse_now() + 1000000 * MS, 0, 0, count_timer,
 	                                 &d.timers, NULL),
 	                 0);
-	assert_int_equal(readable(env), 0);
+	assert_int_equal(env_readable(env), 0);
 	assert_int_equal(
 	        rouse_timer_add(env->loop, rouse_now() + MS, 0, 0, count_timer, &d.timers, NULL),
 	        0);
-	wait_readable(env);
+	env_wait_readable(env);
 	assert_int_equal(rouse_loop_turn(env->loop, 0), 1);
-	assert_int_equal(readable(env), 0);
+	assert_int_equal(env_readable(env), 0);
 	assert_int_equal(rouse_timer_add(env->loop, 0, 0, 0, count_timer, &d.timers, NULL), 0);
-	assert_int_equal(readable(env), 1);
+	assert_int_equal(env_readable(env), 1);
 	assert_int_equal(rouse_loop_turn(env->loop, 0), 1);
-	assert_int_equal(readable(env), 0);
+	assert_int_equal(env_readable(env), 0);
 
 	channel_open(env, &d.channel);
 	channel_fill(env, &d.channel);
 	assert_int_equal(rouse_fd_add(env->loop, d.channel.fd, ROUSE_READABLE, count_fd,
 	                              &d.readable, &source),
 	                 0);
-	assert_int_equal(readable(env), 1);
+	assert_int_equal(env_readable(env), 1);
 	assert_int_equal(rouse_loop_turn(env->loop, 0), 1);
-	assert_int_equal(readable(env), 1);
+	assert_int_equal(env_readable(env), 1);
 	channel_empty(env, &d.channel);
-	assert_int_equal(readable(env), 0);
+	assert_int_equal(env_readable(env), 0);
 	assert_int_equal(rouse_remove(env->loop, source), 0);
 	channel_close(env, &d.channel);
 
@@ -90,7 +72,7 @@ static void g1_the_descriptor_is_readable_while_there_is_work(void **state)
 	for (int i = 0; i < 2; i++)
 		assert_true(rouse_post(d.remote, count_run, &d.posts, NULL) >= 0);
 	assert_int_equal(rouse_loop_turn(env->loop, 0), 2);
-	assert_int_equal(readable(env), 0);
+	assert_int_equal(env_readable(env), 0);
 	rouse_remote_unref(d.remote);
 }
 
@@ -129,7 +111,7 @@ static void g1_a_descriptor_asked_for_late_carries_timers_too(void **state)
 	                 0);
 	assert_int_equal(rouse_loop_prepare(env->loop, 0, &deadline), 0);
 	while (!d.timers) {
-		wait_readable(env);
+		env_wait_readable(env);
 		assert_true(rouse_loop_turn(env->loop, 0) >= 0);
 	}
 }
@@ -182,7 +164,7 @@ static void g2_changes_inside_a_turn_wake_no_host(void **state)
 	        rouse_fd_add(env->loop, c.channel.fd, ROUSE_READABLE, count_fd, &c.unwanted, &c.fd),
 	        0);
 	env_drain(env);
-	assert_int_equal(readable(env), 0);
+	assert_int_equal(env_readable(env), 0);
 	/* Alone in its turn; and with more, for which the loop rings itself. */
 	for (int more = 0; more < 3; more++) {
 		c.ran = 0;
@@ -191,11 +173,11 @@ static void g2_changes_inside_a_turn_wake_no_host(void **state)
 		assert_int_equal(
 		        rouse_timer_add(env->loop, 0, 0, 0, change_much_in_timer, &c, NULL), 0);
 		assert_int_equal(rouse_loop_turn(env->loop, 0), more + 2);
-		assert_int_equal(readable(env), 0);
+		assert_int_equal(env_readable(env), 0);
 	}
 	/* By the host's own code. */
 	change_much(env->loop, &c);
-	assert_int_equal(readable(env), 0);
+	assert_int_equal(env_readable(env), 0);
 	assert_int_equal(c.unwanted, 0);
 	rouse_remote_unref(remote);
 	assert_int_equal(rouse_remove(env->loop, c.fd), 0);
@@ -220,7 +202,7 @@ static void a_hook_of_nothing_but_a_release_wakes_no_host(void **state)
 	env_drain(env);
 	assert_int_equal(rouse_hook_add(env->loop, &hook, &released, &source), 0);
 	assert_int_equal(rouse_hook_add(env->loop, &hook, &released, NULL), 0);
-	assert_int_equal(readable(env), 0);
+	assert_int_equal(env_readable(env), 0);
 	rings = rouse__fault_count(ROUSE__RING);
 	assert_true(rouse_post(remote, count_run, &posts, NULL) >= 0);
 	assert_int_equal(rouse_loop_turn(env->loop, 0), 1);

@@ -1,7 +1,6 @@
 /* A guest whose callback opens a loop of the host's: everything else goes on inside it. */
 #include "env.h"
 
-#include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -167,19 +166,11 @@ struct suspended {
 	int depth, deepest, runs, inner;
 };
 
-static int readable(struct env *env)
-{
-	struct pollfd fd = {.events = POLLIN};
-
-	assert_int_equal(rouse_loop_fd(env->loop, &fd.fd), 0);
-	return poll(&fd, 1, 0);
-}
-
 /* What is suspended may be as ready as it likes: the host's nested loop sleeps. */
 static void check_quiet(struct env *env)
 {
 	env_drain(env);
-	assert_int_equal(env->null ? rouse_loop_check(env->loop, 1) : readable(env), 0);
+	assert_int_equal(env->null ? rouse_loop_check(env->loop, 1) : env_readable(env), 0);
 }
 
 /* Three nested rounds of the host, with something else to do in each. */

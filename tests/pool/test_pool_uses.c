@@ -2,7 +2,13 @@
 #include "pool_order.h"
 
 #include <setjmp.h>
+
+#ifdef _WIN32
+#define WIN32_LEAN_AND_MEAN
+#include <windows.h>
+#else
 #include <ucontext.h>
+#endif
 
 static rouse_pool_stack *taken;
 
@@ -94,9 +100,48 @@ static void p7_longjmp_over_two_scopes(void)
 
 /* ---- Fibers --------------------------------------------------------------------------------- */
 
+static rouse_pool fiber_pools[2];
+#ifdef _WIN32
+static void *main_fiber, *fibers[2];
+static void (*bodies[2])(int);
+
+static void yield_from(int which)
+{
+	(void)which;
+	SwitchToFiber(main_fiber);
+}
+
+static void resume(int which)
+{
+	SwitchToFiber(fibers[which]);
+}
+
+static void WINAPI run_body(void *which)
+{
+	bodies[(intptr_t)which]((int)(intptr_t)which);
+}
+
+static void start(void (*fn)(int))
+{
+	main_fiber = ConvertThreadToFiber(NULL);
+	EXPECT(main_fiber);
+	for (int i = 0; i < 2; i++) {
+		bodies[i] = fn;
+		fibers[i] = CreateFiber(0, run_body, (void *)(intptr_t)i);
+		EXPECT(fibers[i]);
+	}
+}
+
+/* No thread ends with them. */
+static void end(void)
+{
+	for (int i = 0; i < 2; i++)
+		DeleteFiber(fibers[i]);
+	EXPECT(ConvertFiberToThread());
+}
+#else
 static ucontext_t main_fiber, fibers[2];
 static char stacks[2][256 * 1024];
-static rouse_pool fiber_pools[2];
 
 static void yield_from(int which)
 {
@@ -107,6 +152,26 @@ static void resume(int which)
 {
 	EXPECT(swapcontext(&main_fiber, &fibers[which]) == 0);
 }
+
+static void start_one(int which, void (*fn)(int))
+{
+	EXPECT(getcontext(&fibers[which]) == 0);
+	fibers[which].uc_stack.ss_sp = stacks[which];
+	fibers[which].uc_stack.ss_size = sizeof stacks[which];
+	fibers[which].uc_link = NULL;
+	makecontext(&fibers[which], (void (*)(void))fn, 1, which);
+}
+
+static void start(void (*fn)(int))
+{
+	start_one(0, fn);
+	start_one(1, fn);
+}
+
+static void end(void)
+{
+}
+#endif
 
 static int results[2];
 
@@ -138,21 +203,6 @@ static void interleave_well(int which)
 	yield_from(which);
 }
 
-static void start_one(int which, void (*fn)(int))
-{
-	EXPECT(getcontext(&fibers[which]) == 0);
-	fibers[which].uc_stack.ss_sp = stacks[which];
-	fibers[which].uc_stack.ss_size = sizeof stacks[which];
-	fibers[which].uc_link = NULL;
-	makecontext(&fibers[which], (void (*)(void))fn, 1, which);
-}
-
-static void start(void (*fn)(int))
-{
-	start_one(0, fn);
-	start_one(1, fn);
-}
-
 static void p8_interleaved_fibers_are_noticed(void)
 {
 	start(interleave);
@@ -163,6 +213,7 @@ static void p8_interleaved_fibers_are_noticed(void)
 	EXPECT(results[0] == 1);
 	EXPECT(results[1] == ROUSE_ESTALE);
 	EXPECT_ORDER(1, 0);
+	end();
 }
 
 static void p8_detached_fibers_do_not_meet(void)
@@ -179,6 +230,7 @@ static void p8_detached_fibers_do_not_meet(void)
 	EXPECT_ORDER(0, 10, 1, 11, 3, 13, 4, 2, 14, 12);
 	EXPECT(rouse_pool_pop(base) == 0);
 	EXPECT(thread_stats().stale == 0 && thread_stats().live == 0);
+	end();
 }
 
 /* ---- Size --------------------------------------------------------------------------------- */

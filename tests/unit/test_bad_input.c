@@ -186,7 +186,7 @@ static void scripts_are_for_null_loops(void **state)
 
 		assert_int_equal(rouse_null_script(loop, 0, 0, 0), scripted ? 0 : ROUSE_EINVAL);
 		assert_int_equal(rouse_null_advance(loop, 1), scripted ? 0 : ROUSE_EINVAL);
-		refused(rouse_null_script(loop, 0, -1, ROUSE_READABLE));
+		refused(rouse_null_script(loop, 0, ROUSE_NO_FD, ROUSE_READABLE));
 		refused(rouse_null_script(loop, 0, ROUSE_NULL_MAX_FD + 1, ROUSE_READABLE));
 		refused(rouse_null_script(loop, ROUSE_NEVER, 0, BAD_EVENT));
 		assert_int_equal(rouse_null_script(loop, 0, ROUSE_NULL_MAX_FD, ROUSE_READABLE),

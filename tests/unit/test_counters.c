@@ -1,10 +1,11 @@
 /* What a loop counts, read from anywhere, and after its end. */
 #include "unit.h"
 
+#include "contract/env.h"
+
 #include <pthread.h>
 #include <sched.h>
 #include <string.h>
-#include <unistd.h>
 
 static rouse_stats remote_stats(const rouse_remote *remote)
 {
@@ -346,17 +347,15 @@ static void descriptors_as_many_as_the_budget(void **state)
 	{
 		rouse_loop *loop = loop_of(poller, 2);
 		rouse_source sources[3];
-		int ends[2], copies[3];
+		rouse_fd ends[3][2];
 
 		if (!has_descriptors(loop)) {
 			assert_int_equal(rouse_loop_destroy(loop), 0);
 			continue;
 		}
-		assert_int_equal(pipe(ends), 0);
 		for (int i = 0; i < 3; i++) {
-			copies[i] = dup(ends[1]);
-			assert_true(copies[i] >= 0);
-			assert_int_equal(rouse_fd_add(loop, copies[i], ROUSE_WRITABLE, ignore_fd,
+			env_pair_open(&ends[i][0], &ends[i][1]);
+			assert_int_equal(rouse_fd_add(loop, ends[i][1], ROUSE_WRITABLE, ignore_fd,
 			                              NULL, &sources[i]),
 			                 0);
 		}
@@ -370,10 +369,10 @@ static void descriptors_as_many_as_the_budget(void **state)
 			assert_int_equal(rouse_loop_turn(loop, 0), 1);
 		assert_int_equal(stats_of(loop).fds_over, 5);
 		assert_int_equal(rouse_loop_destroy(loop), 0);
-		for (int i = 0; i < 3; i++)
-			close(copies[i]);
-		close(ends[0]);
-		close(ends[1]);
+		for (int i = 0; i < 3; i++) {
+			env_pair_close(ends[i][0]);
+			env_pair_close(ends[i][1]);
+		}
 	}
 }
 

@@ -4,11 +4,11 @@
  */
 #include "unit.h"
 
+#include "contract/env.h"
+
 #include <rouse/null.h>
 
-#include <fcntl.h>
 #include <string.h>
-#include <unistd.h>
 
 /* Enough of each that every table grows once more after its first size. */
 enum { POSTS = 70, TIMERS = 20, DESCRIPTORS = 20, SCRIPTED = 20 };
@@ -19,7 +19,7 @@ static struct {
 	rouse_remote *remote;
 	rouse_waker *waker;
 	rouse_task task;
-	int ends[2], copies[DESCRIPTORS + 1];
+	rouse_fd ends[DESCRIPTORS + 1][2]; /* each with a byte in it */
 	int woken, posted, tasks, fired, ready, displays;
 	unsigned refusals;
 } f;
@@ -97,11 +97,11 @@ static void add_sources(void)
 	rouse_source untouched = {0}, source = untouched;
 
 	for (int i = 0; i < DESCRIPTORS; i++) {
-		must(rouse_fd_add(f.loop, f.copies[i], ROUSE_READABLE, see, NULL, &source));
+		must(rouse_fd_add(f.loop, f.ends[i][0], ROUSE_READABLE, see, NULL, &source));
 		assert_true(source.id != untouched.id);
 		untouched = source;
 	}
-	hook.fd = f.copies[DESCRIPTORS];
+	hook.fd = f.ends[DESCRIPTORS][0];
 	must(rouse_hook_add(f.loop, &hook, NULL, NULL));
 	for (int i = 0; i < TIMERS; i++)
 		must(rouse_timer_add(f.loop, 1, 0, 0, fire, NULL, NULL));
@@ -118,7 +118,7 @@ static void use(void)
 	assert_int_equal(rouse_wake(f.waker), 0);
 	add_sources();
 	for (int i = 0; i <= DESCRIPTORS && !has_descriptors(f.loop); i++)
-		must(rouse_null_script(f.loop, 0, f.copies[i], ROUSE_READABLE));
+		must(rouse_null_script(f.loop, 0, f.ends[i][0], ROUSE_READABLE));
 	assert_int_equal(rouse_loop_turn(f.loop, 0), POSTS + 2 + TIMERS + 1 + DESCRIPTORS);
 	assert_int_equal(f.posted, POSTS);
 	assert_int_equal(f.tasks, 1);
@@ -254,7 +254,7 @@ static void the_steady_state_allocates_nothing(void **state)
 			                 0);
 			assert_int_equal(
 			        rouse_timer_add(loop, ROUSE_NEVER, 0, 0, fire, NULL, &timer), 0);
-			assert_int_equal(rouse_fd_add(loop, f.ends[0], 0, see, NULL, &fd), 0);
+			assert_int_equal(rouse_fd_add(loop, f.ends[0][0], 0, see, NULL, &fd), 0);
 			if (guest)
 				assert_int_equal(rouse_loop_prepare(loop, 0, &deadline), 0);
 			round_of_everything(loop, remote, timer, fd);
@@ -273,12 +273,9 @@ static void the_steady_state_allocates_nothing(void **state)
 static int open_ends(void **state)
 {
 	(void)state;
-	if (pipe(f.ends) || write(f.ends[1], "x", 1) != 1)
-		return -1;
 	for (int i = 0; i <= DESCRIPTORS; i++) {
-		f.copies[i] = dup(f.ends[0]);
-		if (f.copies[i] < 0)
-			return -1;
+		env_pair_open(&f.ends[i][0], &f.ends[i][1]);
+		env_pair_write(f.ends[i][1]);
 	}
 	return 0;
 }
@@ -286,10 +283,10 @@ static int open_ends(void **state)
 static int close_ends(void **state)
 {
 	(void)state;
-	for (int i = 0; i <= DESCRIPTORS; i++)
-		close(f.copies[i]);
-	close(f.ends[0]);
-	close(f.ends[1]);
+	for (int i = 0; i <= DESCRIPTORS; i++) {
+		env_pair_close(f.ends[i][0]);
+		env_pair_close(f.ends[i][1]);
+	}
 	return 0;
 }
 

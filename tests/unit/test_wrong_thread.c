@@ -4,11 +4,12 @@
  */
 #include "unit.h"
 
+#include "contract/env.h"
+
 #include <rouse/null.h>
 
 #include <signal.h>
 #include <string.h>
-#include <unistd.h>
 
 #define UNTOUCHED UINT64_C(0x5a5a5a5a5a5a5a5a)
 #define DESCRIPTOR 3
@@ -18,7 +19,7 @@ static struct {
 	rouse_loop *loop;
 	rouse_waker *waker;
 	rouse_source timer, fd, hook;
-	int pipe[2];
+	rouse_fd ends[2];
 	int woken, prepared, released;
 	rouse_ns fired;
 
@@ -119,7 +120,7 @@ static int close_waker(void)
 
 static int add_fd(void)
 {
-	return rouse_fd_add(f.loop, f.pipe[1], ROUSE_WRITABLE, ignore_fd, NULL, &f.out.source);
+	return rouse_fd_add(f.loop, f.ends[1], ROUSE_WRITABLE, ignore_fd, NULL, &f.out.source);
 }
 
 static int set_events(void)
@@ -144,12 +145,12 @@ static int set_timer(void)
 
 static int add_signal(void)
 {
-	return rouse_signal_add(f.loop, SIGUSR1, ignore_signal, NULL, &f.out.source);
+	return rouse_signal_add(f.loop, SIGINT, ignore_signal, NULL, &f.out.source);
 }
 
 static int add_child(void)
 {
-	return rouse_child_add(f.loop, getppid(), ignore_child, NULL, &f.out.source);
+	return rouse_child_add(f.loop, (rouse_process)1, ignore_child, NULL, &f.out.source);
 }
 
 static int remove_source(void)
@@ -257,11 +258,11 @@ static void build(const char *poller)
 	counting_init(&f.memory);
 	f.loop = loop_on(poller, &f.memory);
 	if (has_descriptors(f.loop))
-		assert_int_equal(pipe(f.pipe), 0);
+		env_pair_open(&f.ends[0], &f.ends[1]);
 	else
-		f.pipe[0] = DESCRIPTOR, f.pipe[1] = DESCRIPTOR + 1;
+		f.ends[0] = DESCRIPTOR, f.ends[1] = DESCRIPTOR + 1;
 	assert_int_equal(rouse_waker_create(f.loop, count_call, &f.woken, &f.waker), 0);
-	assert_int_equal(rouse_fd_add(f.loop, f.pipe[0], ROUSE_READABLE, ignore_fd, NULL, &f.fd),
+	assert_int_equal(rouse_fd_add(f.loop, f.ends[0], ROUSE_READABLE, ignore_fd, NULL, &f.fd),
 	                 0);
 	assert_int_equal(rouse_timer_add(f.loop, 5, 0, 0, note_deadline, &f.fired, &f.timer), 0);
 	assert_int_equal(rouse_hook_add(f.loop, &hook, &f.prepared, &f.hook), 0);
@@ -278,8 +279,8 @@ static void finish(void)
 	rouse_waker_unref(f.waker);
 	counting_check(&f.memory);
 	if (real) {
-		close(f.pipe[0]);
-		close(f.pipe[1]);
+		env_pair_close(f.ends[0]);
+		env_pair_close(f.ends[1]);
 	}
 }
 
@@ -326,7 +327,7 @@ static void everything_works(void)
 	assert_int_equal(f.prepared, 1);
 	assert_true(f.fired == 5);
 	if (has_descriptors(f.loop))
-		assert_int_equal(write(f.pipe[1], "x", 1), 1);
+		env_pair_write(f.ends[1]);
 	else
 		assert_int_equal(rouse_null_script(f.loop, 0, DESCRIPTOR, ROUSE_READABLE), 0);
 	assert_int_equal(rouse_loop_turn(f.loop, 0), 1);
@@ -366,12 +367,12 @@ static void wrong_thread_goes_before_bad_arguments(void *data)
 
 	*wrong = rouse_loop_fd(f.loop, NULL) != ROUSE_EWRONGTHREAD;
 	*wrong |= rouse_waker_create(f.loop, NULL, NULL, NULL) != ROUSE_EWRONGTHREAD;
-	*wrong |= rouse_fd_add(f.loop, -1, ~0u, NULL, NULL, NULL) != ROUSE_EWRONGTHREAD;
+	*wrong |= rouse_fd_add(f.loop, ROUSE_NO_FD, ~0u, NULL, NULL, NULL) != ROUSE_EWRONGTHREAD;
 	*wrong |= rouse_timer_add(f.loop, 0, 0, 0, NULL, NULL, NULL) != ROUSE_EWRONGTHREAD;
 	*wrong |= rouse_hook_add(f.loop, NULL, NULL, NULL) != ROUSE_EWRONGTHREAD;
 	*wrong |= rouse_remove(f.loop, (rouse_source){0}) != ROUSE_EWRONGTHREAD;
 	*wrong |= rouse_loop_stats(f.loop, NULL) != ROUSE_EWRONGTHREAD;
-	*wrong |= rouse_null_script(f.loop, 0, -1, 0) != ROUSE_EWRONGTHREAD;
+	*wrong |= rouse_null_script(f.loop, 0, ROUSE_NO_FD, 0) != ROUSE_EWRONGTHREAD;
 }
 
 static void l7_wrong_thread_goes_before_bad_arguments(void **state)
