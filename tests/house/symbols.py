@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""symbols.py MAP HEADER,... [LIBRARY]: headers, map and library export the same functions."""
+"""symbols.py MAP HEADER,... [LIBRARY [OBJDUMP]]: headers, map and library export the same functions.
+
+A DLL's exports are read by OBJDUMP."""
 import re
 import subprocess
 import sys
@@ -8,6 +10,7 @@ from house import fault, finish, functions, read, variables
 
 map_file, headers = sys.argv[1], sys.argv[2].split(",")
 library = sys.argv[3] if len(sys.argv) > 3 else None
+objdump = sys.argv[4] if len(sys.argv) > 4 else None
 
 declared = [f.name for h in headers for f in functions(h)]
 for name in sorted(set(declared)):
@@ -36,7 +39,13 @@ def compare(what, names):
 
 
 compare(map_file, listed)
-if library:
+if objdump:
+    out = subprocess.run([objdump, "-p", library], check=True, capture_output=True,
+                         text=True).stdout
+    table = out.partition("[Ordinal/Name Pointer] Table")[2]
+    # Where pools are only called.
+    compare(library, re.findall(r"^\t\[ *\d+\].*\b(\w+)$", table.partition("\n\n")[0], re.M))
+elif library:
     out = subprocess.run(["nm", "-D", "--defined-only", library], check=True,
                          capture_output=True, text=True).stdout
     symbols = [line.split()[-2:] for line in out.splitlines()]
