@@ -12,6 +12,7 @@
 #   objc      pools as Objective-C sees them, and the bridge to its own (GNUstep)
 #   windows   GLFW and SDL 2 windows in the loop
 #   hosts     the loop as a guest of GLib, GTK, libuv, Qt, libev, libevent and sd-event
+#   mingw     Windows: built by mingw-w64, the tests by wine
 #   valgrind  the fast tests under memcheck
 #   coverage  the tests run 95 % of the lines of src/ or more
 #   verify    the protocol's model holds, and each of its mutants fails
@@ -92,6 +93,7 @@ leg() {
 		build_whole && glfw_on_wayland build/make-test && run make-test -L window -j "$many"
 		;;
 	hosts) build_whole && run make-test -L host -j "$jobs" ;;
+	mingw) scripts/mingw.sh || { [ $? -eq 77 ] && echo mingw >>build/skipped; } ;;
 	valgrind)
 		# add_test() puts the emulator before each program that is a target: our C tests,
 		# and not the scripts.  It runs one thread at a time, so the litmus shows nothing; it
@@ -132,8 +134,9 @@ storms='^stress_(producers|destroyers|removers|forkers|signals|callers)/'
 valgrind="valgrind;-q;--suppressions=$PWD/scripts/valgrind.supp;--error-exitcode=99;--leak-check=full;--errors-for-leak-kinds=definite,indirect;--fair-sched=yes"
 
 mkdir -p build
-[ $# -gt 0 ] || set -- format tidy clang asan tsan core-only objc windows hosts valgrind coverage verify fuzz cost
+[ $# -gt 0 ] || set -- format tidy clang asan tsan core-only objc windows hosts mingw valgrind coverage verify fuzz cost
 : >build/failed
+: >build/skipped
 timed() { # LEG
 	started=$(date +%s)
 	(leg "$1") || echo "$1" >>build/failed
@@ -154,7 +157,7 @@ else
 	shared= alone=
 	for name; do
 		case $name in
-		objc | windows | hosts | valgrind) shared="$shared $name" ;;
+		objc | windows | hosts | mingw | valgrind) shared="$shared $name" ;;
 		*) alone="$alone $name" ;;
 		esac
 	done
@@ -168,3 +171,4 @@ if [ -s build/failed ]; then
 	exit 1
 fi
 echo "passed: $*"
+[ ! -s build/skipped ] || echo "SKIPPED, though: $(tr '\n' ' ' <build/skipped)"
