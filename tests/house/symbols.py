@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""symbols.py MAP HEADER,... [LIBRARY [OBJDUMP]]: headers, map and library export the same functions.
+"""symbols.py MAP,... HEADER,... [LIBRARY [OBJDUMP]]: headers, map and library export the same functions.
 
 A DLL's exports are read by OBJDUMP."""
 import re
@@ -8,7 +8,7 @@ import sys
 
 from house import fault, finish, functions, read, variables
 
-map_file, headers = sys.argv[1], sys.argv[2].split(",")
+maps, headers = sys.argv[1], sys.argv[2].split(",")
 library = sys.argv[3] if len(sys.argv) > 3 else None
 objdump = sys.argv[4] if len(sys.argv) > 4 else None
 
@@ -19,26 +19,29 @@ for name in sorted(set(declared)):
 declared = set(declared)
 inlined_on = {v for h in headers for v in variables(h)}
 
-text = re.sub(r"/\*.*?\*/", "", read(map_file), flags=re.S)
-m = re.fullmatch(r"\s*ROUSE_0\s*\{\s*global:(.*?)local:\s*\*;\s*\};\s*", text, re.S)
-if not m:
-    fault(f"{map_file}: is not ROUSE_0 {{ global: ...; local: *; }};")
-    finish("")
-listed = [name.strip() for name in m[1].split(";") if name.strip()]
-if listed != sorted(set(listed)):
-    fault(f"{map_file}: not sorted, or a name twice")
+listed = []
+for map_file in maps.split(","):
+    text = re.sub(r"/\*.*?\*/", "", read(map_file), flags=re.S)
+    m = re.fullmatch(r"\s*ROUSE_0\s*\{\s*global:(.*?)local:\s*\*;\s*\};\s*", text, re.S)
+    if not m:
+        fault(f"{map_file}: is not ROUSE_0 {{ global: ...; local: *; }};")
+        finish("")
+    names = [name.strip() for name in m[1].split(";") if name.strip()]
+    if names != sorted(set(names)):
+        fault(f"{map_file}: not sorted, or a name twice")
+    listed += names
 
 
 def compare(what, names):
     names = set(names)
     # A library that is called only keeps the variable to itself.
-    for name in sorted(declared - names | (inlined_on - names if what == map_file else set())):
+    for name in sorted(declared - names | (inlined_on - names if what == maps else set())):
         fault(f"{name}: declared in {', '.join(headers)} and not in {what}")
     for name in sorted(names - declared - inlined_on):
         fault(f"{name}: in {what} and not declared in {', '.join(headers)}")
 
 
-compare(map_file, listed)
+compare(maps, listed)
 if objdump:
     out = subprocess.run([objdump, "-p", library], check=True, capture_output=True,
                          text=True).stdout
