@@ -37,6 +37,19 @@ build() { # PRESET DIRECTORY [OPTION...]
 	quietly "$dir.log" cmake --build "$dir" -j "$jobs"
 }
 
+# A user's way to it: installed, and found by pkg-config.
+consume() { # DIRECTORY PROCESSOR
+	prefix=build/$1/prefix
+	rm -rf "$prefix"
+	quietly "build/$1.log" cmake --install "build/$1" --prefix "$prefix"
+	mkdir -p "$prefix/bin"
+	PKG_CONFIG_LIBDIR=$prefix/lib/pkgconfig
+	export PKG_CONFIG_LIBDIR
+	# shellcheck disable=SC2046 # lists of options
+	$2-w64-mingw32-gcc -std=c99 -pedantic-errors -Wall -Werror -o "$prefix/bin/consumer.exe" \
+		$(pkg-config --cflags rouse) tests/consumer/consumer.c $(pkg-config --libs rouse)
+}
+
 for processor in x86_64 i686; do
 	command -v $processor-w64-mingw32-gcc >/dev/null 2>&1 ||
 		missing "no $processor-w64-mingw32-gcc (scripts/deps.sh all installs it)"
@@ -49,6 +62,9 @@ build mingw mingw-static -DBUILD_SHARED_LIBS=OFF -DROUSE_TESTS=OFF
 for kind in "" -static; do
 	shared=$([ "$kind" ] && echo OFF || echo ON)
 	build mingw-i686 "mingw-i686$kind" -DBUILD_SHARED_LIBS="$shared"
+	consume "mingw$kind" x86_64
+	consume "mingw-i686$kind" i686
+	scripts/wine.sh "build/mingw$kind/prefix/bin/consumer.exe" || [ $? -eq 77 ]
 done
 if command -v python3 >/dev/null 2>&1; then
 	tests/house/imports.py i686-w64-mingw32-objdump build/mingw-i686/bin/librouse-0.dll
