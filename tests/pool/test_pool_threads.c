@@ -214,9 +214,16 @@ static void p10_a_c11_thread_is_no_other(void **state)
  * what comes after all of them. */
 #ifdef _WIN32
 static DWORD early_slot, late_slot;
+static int released_before;
 
-static void WINAPI add_at_the_end_of_storage(void *data)
+static void WINAPI add_early(void *data)
 {
+	add_at_the_end(data);
+}
+
+static void WINAPI add_late(void *data)
+{
+	released_before = atomic_load(&released);
 	add_at_the_end(data);
 }
 
@@ -233,6 +240,8 @@ static void p10_what_fiber_local_storage_adds_is_released(void **state)
 	(void)state;
 	atomic_store(&released, 0);
 	on_a_thread(leave_with_storage);
+	/* Outside of the loader's lock, all that was there. */
+	assert_int_equal(released_before, 3);
 	assert_int_equal(atomic_load(&released), 4);
 	assert_int_equal(process_stats().live, 0);
 	assert_int_equal(process_stats().stranded, 0);
@@ -543,7 +552,7 @@ int main(int argc, char **argv)
 	if (argc > 1)
 		return end_so(argv[1]);
 #ifdef _WIN32
-	early_slot = FlsAlloc(add_at_the_end_of_storage);
+	early_slot = FlsAlloc(add_early);
 #endif
 	if (pthread_key_create(&early_key, add_at_the_end))
 		return EXIT_FAILURE;
@@ -552,7 +561,7 @@ int main(int argc, char **argv)
 		return EXIT_FAILURE;
 	(void)rouse_pool_drain_thread();
 #ifdef _WIN32
-	late_slot = FlsAlloc(add_at_the_end_of_storage);
+	late_slot = FlsAlloc(add_late);
 #else
 	if (pthread_key_create(&last_key, add_in_each_round))
 		return EXIT_FAILURE;

@@ -132,11 +132,17 @@ static void start(void (*fn)(int))
 	}
 }
 
-/* No thread ends with them. */
+/* No thread ends with them, also not with the one in which the thread had its first pool. */
 static void end(void)
 {
+	rouse_pool pool = rouse_pool_push();
+
+	add(77);
 	for (int i = 0; i < 2; i++)
 		DeleteFiber(fibers[i]);
+	EXPECT(ordered == 0);
+	EXPECT(rouse_pool_pop(pool) == 0);
+	EXPECT_ORDER(77);
 	EXPECT(ConvertFiberToThread());
 }
 #else

@@ -365,6 +365,9 @@ static void descriptors_as_many_as_the_budget(void **state)
 		}
 		assert_int_equal(rouse_remove(loop, sources[0]), 0);
 		assert_int_equal(rouse_remove(loop, sources[1]), 0);
+		/* What a poller heard of them comes first, and is nothing. */
+		while (rouse_loop_turn(loop, 0) == 0)
+			continue;
 		for (int i = 0; i < 5; i++)
 			assert_int_equal(rouse_loop_turn(loop, 0), 1);
 		assert_int_equal(stats_of(loop).fds_over, 5);

@@ -77,10 +77,17 @@ static int display(rouse_loop *loop, rouse_source self, unsigned budget, void *d
 		assert_int_equal(result_, 0);                                                      \
 	} while (0)
 
-/* Tables that had grown before the failure stay so; the object itself is gone. */
+/* Tables that had grown before the failure stay so; the object itself is gone.  What a socket is
+ * asked by is the system's until that has said that it asks no more. */
+#ifdef _WIN32
+enum { MAY_STAY = 3 };
+#else
+enum { MAY_STAY = 2 };
+#endif
+
 static void may_have_grown(unsigned before)
 {
-	assert_in_range(f.memory.outstanding, before, before + 2);
+	assert_in_range(f.memory.outstanding, before, before + MAY_STAY);
 }
 
 static int create(const char *poller)
