@@ -75,3 +75,4 @@ done
 cd build/mingw
 # Most tests wait most of the time, and the counts in full are for the system that is at home here.
 ROUSE_TEST_DIVISOR=${ROUSE_TEST_DIVISOR-10} ctest --output-on-failure -j $((2 * jobs))
+command -v wine >/dev/null 2>&1 || missing "no wine: everything was built, and nothing was run"
