@@ -281,8 +281,10 @@ void rouse__handles_finish(struct rouse__poller *p)
 /* One that resets itself; finer than the system's tick from some version of Windows 10 on. */
 static HANDLE new_timer(void)
 {
-	HANDLE timer = CreateWaitableTimerExW(NULL, NULL, CREATE_WAITABLE_TIMER_HIGH_RESOLUTION,
-	                                      TIMER_ALL_ACCESS);
+	HANDLE timer =
+	        ROUSE__WIN(ROUSE__FINE_TIMER, NULL,
+	                   CreateWaitableTimerExW(NULL, NULL, CREATE_WAITABLE_TIMER_HIGH_RESOLUTION,
+	                                          TIMER_ALL_ACCESS));
 
 	return timer ? timer : CreateWaitableTimerExW(NULL, NULL, 0, TIMER_ALL_ACCESS);
 }
@@ -328,7 +330,8 @@ int rouse__timer_arm(struct rouse__poller *p, rouse_ns deadline)
 		CancelWaitableTimer(p->timer.object);
 	} else {
 		due = from_now(deadline);
-		if (!SetWaitableTimer(p->timer.object, &due, 0, NULL, NULL, FALSE))
+		if (!ROUSE__WIN(ROUSE__TIMER_SET, FALSE,
+		                SetWaitableTimer(p->timer.object, &due, 0, NULL, NULL, FALSE)))
 			return rouse__os_failed((int)GetLastError());
 		if (!p->timer.waiting)
 			arm(&p->timer);
