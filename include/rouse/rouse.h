@@ -565,14 +565,19 @@ ROUSE_API ROUSE_MUST_USE int rouse_timer_set(rouse_loop *loop, rouse_source sour
                                              rouse_ns deadline, rouse_ns period, rouse_ns slack);
 
 /**
- * Watch a waitable HANDLE (Windows): an event, a semaphore, a waitable timer, a process, a thread.
- * There may be any number of them.  `fn` runs while it is signalled, once a turn; where a wait uses
- * the signal up (an auto-reset event, a semaphore), once for each that was.  What was used up and
- * not told yet is gone with the source.  A mutex is refused, because the thread that waits for it
- * would own it, and so are files and pipes, which are always signalled.
+ * Watch a waitable HANDLE (Windows): an event, a semaphore, a waitable timer, a process, a thread,
+ * a console's input. There may be any number of them.  `fn` runs while it is signalled, once a
+ * turn; where a wait uses the signal up (an auto-reset event, a semaphore), once for each that was.
+ * What was used up and not told yet is gone with the source.  A mutex is refused, because the
+ * thread that waits for it would own it, and so are files and pipes, which are signalled whether or
+ * not there is something to read.  Of an overlapped pipe watch the event of a read of no bytes
+ * (ReadFile() with a size of 0): that ends when there is something, and takes nothing.  Of any
+ * other let a thread read, and post what it read.
  *
  * @param handle     Borrowed: it must stay open until removed.  The loop waits for a duplicate
- *                   of it, so one that is closed all the same disturbs nobody else.
+ *                   of it, so one that is closed all the same disturbs nobody else: the wait goes
+ *                   on for what it named, and ends with ROUSE_FDERROR, once, when that is
+ * signalled.
  * @param ret_source May be NULL: the source lives as long as the loop.
  * @return 0; ROUSE_EINVAL, ROUSE_ENOMEM, ROUSE_ENOTSUP (one of those, or not on Windows, or the
  *         poller is "null"), ROUSE_EWRONGTHREAD, ROUSE_EOS (a handle that is closed, or may not be
@@ -613,6 +618,7 @@ ROUSE_API ROUSE_MUST_USE int rouse_signal_add(rouse_loop *loop, int signo, rouse
  * have a max_batch of their own.
  *
  * On Windows this takes a process's handle, borrowed as by rouse_handle_add(), of any process.
+ * Where that was closed meanwhile, its end is told and nothing is known of it.
  *
  * @param ret_source May be NULL.
  * @return 0; ROUSE_EINVAL, ROUSE_ENOMEM, ROUSE_ENOTSUP (the poller watches no descriptors: "null"),
