@@ -72,6 +72,44 @@ static int give_back(void)
 	return WRONG;
 }
 
+static void read_key(rouse_loop *loop, rouse_source self, void *handle, unsigned events, void *data)
+{
+	INPUT_RECORD record;
+	DWORD count;
+
+	(void)loop;
+	(void)self;
+	if (events == ROUSE_READABLE && ReadConsoleInputW(handle, &record, 1, &count) && count == 1)
+		++*(int *)data;
+}
+
+/* In the child: a key is in the console's input. */
+static int input(void)
+{
+	rouse_loop_options options = {.size = sizeof options, .poller = "win32"};
+	INPUT_RECORD key = {.EventType = KEY_EVENT, .Event.KeyEvent.bKeyDown = TRUE};
+	HANDLE in = CreateFileW(L"CONIN$", GENERIC_READ | GENERIC_WRITE,
+	                        FILE_SHARE_READ | FILE_SHARE_WRITE, NULL, OPEN_EXISTING, 0, NULL);
+	int keys = 0;
+	rouse_loop *loop;
+	DWORD count;
+
+	if (in == INVALID_HANDLE_VALUE)
+		return NO_CONSOLE;
+	FlushConsoleInputBuffer(in);
+	if (rouse_loop_create(&options, &loop) || rouse_handle_add(loop, in, read_key, &keys, NULL))
+		return WRONG;
+	if (rouse_loop_turn(loop, rouse_now() + 50 * MS) != 0 || keys)
+		return WRONG;
+	for (int i = 1; i <= 3; i++)
+		if (!WriteConsoleInputW(in, &key, 1, &count) || !turn_until(loop, &keys, i))
+			return WRONG;
+	return rouse_loop_turn(loop, rouse_now() + 50 * MS) != 0 || keys != 3 ||
+	                       rouse_loop_destroy(loop)
+	               ? WRONG
+	               : FINE;
+}
+
 static DWORD child_says(const wchar_t *what)
 {
 	HANDLE process = start_child(what, CREATE_NO_WINDOW, NULL);
@@ -98,6 +136,12 @@ static void given_back_an_event_ends_the_process(void **state)
 	(void)state;
 	/* It does not return: with which code the system ends it, systems differ. */
 	assert_true(child_says(L"give-back") != WRONG);
+}
+
+static void a_consoles_input_is_a_handle(void **state)
+{
+	(void)state;
+	assert_int_equal(child_says(L"input"), FINE);
 }
 
 static void what_no_console_says_is_refused(void **state)
@@ -127,6 +171,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(console_events_are_signals),
 	        cmocka_unit_test(given_back_an_event_ends_the_process),
+	        cmocka_unit_test(a_consoles_input_is_a_handle),
 	        cmocka_unit_test(what_no_console_says_is_refused),
 	};
 
@@ -134,5 +179,7 @@ int main(int argc, char **argv)
 		return receive();
 	if (argc == 2 && !strcmp(argv[1], "give-back"))
 		return give_back();
+	if (argc == 2 && !strcmp(argv[1], "input"))
+		return input();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
