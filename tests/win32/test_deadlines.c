@@ -81,17 +81,33 @@ static void t1_a_sooner_one_is_added_while_the_loop_waits(void **state)
 	finish(loop);
 }
 
+/* @return when it should fire; 0: this thread stood still for longer than `soon`. */
+static rouse_ns arm_for_one_that_is_removed(rouse_loop *loop, rouse_ns soon)
+{
+	rouse_source earliest = at(loop, rouse_now() + soon);
+	rouse_ns later = rouse_now() + 3 * soon;
+	rouse_source other = at(loop, later);
+
+	/* The system's timer is armed for the first one. */
+	assert_true(rouse_loop_turn(loop, rouse_now() + MS) >= 0);
+	if (!fired) {
+		assert_int_equal(rouse_remove(loop, earliest), 0);
+		return later;
+	}
+	(void)rouse_remove(loop, earliest);
+	(void)rouse_remove(loop, other);
+	fired = 0;
+	return 0;
+}
+
 static void t1_without_the_earliest_nothing_fires_early(void **state)
 {
 	rouse_loop *loop = loop_on("win32", NULL);
-	rouse_source earliest = at(loop, rouse_now() + 30 * MS);
-	rouse_ns later = rouse_now() + 100 * MS;
+	rouse_ns later = 0;
 
 	(void)state;
-	at(loop, later);
-	/* The system's timer is armed for the first one. */
-	assert_true(rouse_loop_turn(loop, rouse_now() + MS) >= 0);
-	assert_int_equal(rouse_remove(loop, earliest), 0);
+	for (rouse_ns soon = 30 * MS; !later; soon *= 2)
+		later = arm_for_one_that_is_removed(loop, soon);
 	UNTIL(loop, fired);
 	assert_true(rouse_now() >= later);
 	assert_int_equal(fired, 1);
@@ -124,6 +140,20 @@ static void t6_t8_far_deadlines(void **state)
 		fired = 0;
 		finish(loop);
 	}
+}
+
+/* The system's timer has fired for it, and is armed for nothing. */
+static void a_deadline_that_has_passed_is_given_again(void **state)
+{
+	rouse_loop *loop = loop_on("win32", NULL);
+	rouse_ns deadline = rouse_now() + 20 * MS;
+
+	(void)state;
+	while (rouse_now() < deadline)
+		assert_int_equal(rouse_loop_turn(loop, deadline), 0);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(rouse_loop_turn(loop, deadline), 0);
+	finish(loop);
 }
 
 static void a_turn_without_a_deadline_waits_for_a_handle(void **state)
@@ -168,6 +198,7 @@ int main(void)
 	        cmocka_unit_test_setup(t1_a_sooner_one_is_added_while_the_loop_waits, setup),
 	        cmocka_unit_test_setup(t1_without_the_earliest_nothing_fires_early, setup),
 	        cmocka_unit_test_setup(t6_t8_far_deadlines, setup),
+	        cmocka_unit_test_setup(a_deadline_that_has_passed_is_given_again, setup),
 	        cmocka_unit_test_setup(a_turn_without_a_deadline_waits_for_a_handle, setup),
 	        cmocka_unit_test_setup(t2_beside_a_handle_that_is_always_signalled, setup),
 	};

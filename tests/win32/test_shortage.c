@@ -231,6 +231,7 @@ static void a_ring_of_the_pools_is_repeated(void **state)
 	rouse_loop *loop = loop_on("win32", NULL);
 	HANDLE handle = event();
 	rouse_source source;
+	unsigned rings;
 
 	(void)state;
 	assert_int_equal(add_handle(loop, handle, 0, &source), 0);
@@ -251,6 +252,10 @@ static void a_ring_of_the_pools_is_repeated(void **state)
 	while (rouse__fault_count(ROUSE__RING) < 8)
 		Sleep(1);
 	assert_int_equal(rouse_remove(loop, source), 0);
+	/* Nor leaves anybody behind. */
+	rings = rouse__fault_count(ROUSE__RING);
+	Sleep(50);
+	assert_int_equal(rouse__fault_count(ROUSE__RING), rings);
 	finish(loop);
 	CloseHandle(handle);
 }
