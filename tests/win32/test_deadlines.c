@@ -1,6 +1,8 @@
 /* Deadlines by a timer of the system's: not early, not lost, and no wait without one. */
 #include "win32.h"
 
+#include "core/poller.h"
+
 #define S (1000 * MS)
 
 static int fired;
@@ -156,6 +158,33 @@ static void a_deadline_that_has_passed_is_given_again(void **state)
 	finish(loop);
 }
 
+/* As a guest's loop has it: what is disarmed rings nobody, and what is armed rings by itself. */
+static void armed_for_a_host_and_disarmed(void **state)
+{
+	rouse_loop *loop = loop_on("win32", NULL);
+	struct rouse__poller *poller;
+	unsigned rings = 0;
+
+	(void)state;
+	assert_int_equal(rouse__poller_of(loop, &rouse__win32, &poller), 0);
+	assert_int_equal(rouse__win32.arm(poller, rouse_now() + 200 * MS), 0);
+	assert_int_equal(rouse__win32.arm(poller, ROUSE_NEVER), 0);
+	Sleep(300);
+	assert_int_equal(rouse__fault_count(ROUSE__RING), 0);
+	/* One that has passed, too. */
+	for (rouse_ns from_now = 0; from_now < 40 * MS; from_now += 15 * MS) {
+		rouse_ns deadline = from_now ? rouse_now() + from_now : 0;
+
+		assert_int_equal(rouse__win32.arm(poller, deadline), 0);
+		while (rouse__fault_count(ROUSE__RING) == rings)
+			Sleep(1);
+		assert_true(rouse_now() >= deadline);
+		rings = rouse__fault_count(ROUSE__RING);
+		assert_int_equal(rouse_loop_turn(loop, 0), 0);
+	}
+	finish(loop);
+}
+
 static void a_turn_without_a_deadline_waits_for_a_handle(void **state)
 {
 	rouse_loop *loop = loop_on("win32", NULL);
@@ -199,6 +228,7 @@ int main(void)
 	        cmocka_unit_test_setup(t1_without_the_earliest_nothing_fires_early, setup),
 	        cmocka_unit_test_setup(t6_t8_far_deadlines, setup),
 	        cmocka_unit_test_setup(a_deadline_that_has_passed_is_given_again, setup),
+	        cmocka_unit_test_setup(armed_for_a_host_and_disarmed, setup),
 	        cmocka_unit_test_setup(a_turn_without_a_deadline_waits_for_a_handle, setup),
 	        cmocka_unit_test_setup(t2_beside_a_handle_that_is_always_signalled, setup),
 	};
