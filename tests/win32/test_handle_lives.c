@@ -180,11 +180,11 @@ static void destroyed_with_handles_in_it(void **state)
 		/* The first rounds make what a process has once; a pool's thread ends in its own
 		 * time. */
 		if (round == 1)
-			before = open_descriptors();
+			before = open_handles();
 	}
-	for (int i = 0; i < 500 && open_descriptors() > before + 20; i++)
+	for (int i = 0; i < 500 && open_handles() > before + 20; i++)
 		Sleep(10);
-	assert_true(open_descriptors() <= before + 20);
+	assert_true(open_handles() <= before + 20);
 }
 
 int main(void)

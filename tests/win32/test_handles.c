@@ -143,11 +143,11 @@ static void n2_a_waitable_timer_and_a_thread(void **state)
 static void refused(rouse_loop *loop, HANDLE handle, int error)
 {
 	rouse_source source = {12345};
-	unsigned before = open_descriptors();
+	unsigned before = open_handles();
 
 	assert_int_equal(rouse_handle_add(loop, handle, ignore_handle, NULL, &source), error);
 	assert_true(source.id == 12345);
-	assert_int_equal(open_descriptors(), before);
+	assert_int_equal(open_handles(), before);
 }
 
 static void what_cannot_be_waited_for_is_refused(void **state)
@@ -302,6 +302,23 @@ static void n3_an_always_signalled_handle_holds_nobody_up(void **state)
 	}
 }
 
+static void n3_two_that_are_always_signalled_take_turns(void **state)
+{
+	rouse_loop_options options = {.size = sizeof options, .poller = "win32", .max_batch = 1};
+	rouse_loop *loop;
+	struct seen two[2] = {{0}, {0}};
+
+	(void)state;
+	assert_int_equal(rouse_loop_create(&options, &loop), 0);
+	for (int i = 0; i < 2; i++)
+		watch_handle(loop, &two[i], new_event(1, 1));
+	UNTIL(loop, two[0].runs + two[1].runs == 20);
+	assert_in_range(two[0].runs, 9, 11);
+	finish(loop);
+	for (int i = 0; i < 2; i++)
+		CloseHandle(two[i].handle);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -311,6 +328,7 @@ int main(void)
 	        cmocka_unit_test(n3_an_invalid_handle_is_dropped_and_the_others_go_on),
 	        cmocka_unit_test(n3_closed_while_its_wait_is_pending),
 	        cmocka_unit_test(n3_an_always_signalled_handle_holds_nobody_up),
+	        cmocka_unit_test(n3_two_that_are_always_signalled_take_turns),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -146,9 +146,9 @@ static void l9_adding_without_memory(void **state)
 /* What a pool had goes with its thread, in its own time. */
 static void back_to(unsigned handles)
 {
-	for (int i = 0; i < 1000 && open_descriptors() > handles + 10; i++)
+	for (int i = 0; i < 1000 && open_handles() > handles + 10; i++)
 		Sleep(10);
-	assert_true(open_descriptors() <= handles + 10);
+	assert_true(open_handles() <= handles + 10);
 }
 
 /* The calls that adding makes, in a loop that never did so before and in one that did. */
@@ -186,7 +186,7 @@ static void adding_while_the_system_refuses(void **state)
 				works(loop, handle, s);
 			assert_true(rouse_loop_turn(loop, 0) >= 0);
 			held = atomic_load(&c.outstanding);
-			handles = open_descriptors();
+			handles = open_handles();
 			for (int n = 0; n < 30; n++) {
 				/* Where the pool's wait is refused the pool is there the next time.
 				 */

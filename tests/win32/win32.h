@@ -34,6 +34,17 @@ static inline int drain(rouse_loop *loop)
 	return sum;
 }
 
+/* Counted one by one: wine says 0 when it is asked how many a process has. */
+static inline unsigned open_handles(void)
+{
+	unsigned count = 0;
+	DWORD flags;
+
+	for (uintptr_t number = 4; number < 8192; number += 4)
+		count += GetHandleInformation((HANDLE)number, &flags) != 0;
+	return count;
+}
+
 static inline HANDLE start_thread(unsigned(__stdcall *fn)(void *), void *data)
 {
 	HANDLE thread = (HANDLE)_beginthreadex(NULL, 0, fn, data, 0, NULL);
