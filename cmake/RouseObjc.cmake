@@ -1,9 +1,12 @@
 # GNUstep with gcc's Objective-C runtime, if the C compiler speaks Objective-C and finds both:
-# ROUSE_GNUSTEP.  A compiler that calls itself C's is enough, so the language is not CMake's to know.
+# ROUSE_GNUSTEP; and with its AppKit: ROUSE_GNUSTEP_GUI.  A compiler that calls itself C's is enough,
+# so the language is not CMake's to know.
+include_guard()
 include(CheckCSourceCompiles)
 
 find_program(GNUSTEP_CONFIG gnustep-config)
 find_library(GNUSTEP_BASE gnustep-base)
+find_library(GNUSTEP_GUI gnustep-gui)
 if(GNUSTEP_CONFIG AND GNUSTEP_BASE)
   execute_process(COMMAND ${GNUSTEP_CONFIG} --variable=GNUSTEP_SYSTEM_HEADERS
     OUTPUT_VARIABLE headers OUTPUT_STRIP_TRAILING_WHITESPACE)
@@ -28,6 +31,11 @@ if(GNUSTEP_CONFIG AND GNUSTEP_BASE)
   set(CMAKE_REQUIRED_LIBRARIES ${ROUSE_OBJC_LIBS})
   check_c_source_compiles("#import <Foundation/NSAutoreleasePool.h>
     int main(void) { [[NSAutoreleasePool new] drain]; return 0; }" ROUSE_GNUSTEP)
+  if(ROUSE_GNUSTEP AND GNUSTEP_GUI)
+    list(APPEND CMAKE_REQUIRED_LIBRARIES ${GNUSTEP_GUI})
+    check_c_source_compiles("#import <AppKit/AppKit.h>
+      int main(void) { return [NSApp isRunning]; }" ROUSE_GNUSTEP_GUI)
+  endif()
   unset(CMAKE_REQUIRED_DEFINITIONS)
   unset(CMAKE_REQUIRED_LIBRARIES)
 endif()

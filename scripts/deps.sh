@@ -43,6 +43,8 @@ valgrind|command valgrind
 libc6-dbg|package libc6-dbg
 gobjc|package gobjc
 libgnustep-base-dev|package libgnustep-base-dev
+libgnustep-gui-dev|package libgnustep-gui-dev
+gnustep-back0.29-cairo|package gnustep-back0.29-cairo
 libgtk-4-dev|module gtk4
 libglfw3-dev|module glfw3
 libsdl2-dev|module sdl2

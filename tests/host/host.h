@@ -17,11 +17,12 @@ extern "C" {
 /* What this host is. */
 struct host_kind {
 	const char *name;
-	bool nests;   /* its loop may be run in a callback */
-	bool adapter; /* a library or class of ours, and no recipe */
-	bool told;    /* of stops and errors, by host_done */
-	bool refuses; /* that, in words of its own */
-	bool bracket; /* is told deadlines: the descriptor alone does not carry them */
+	bool nests;     /* its loop may be run in a callback */
+	bool refuses;   /* else: it says so when asked to */
+	bool adapter;   /* a library or class of ours, and no recipe */
+	bool told;      /* of stops and errors, by host_done */
+	bool bracket;   /* is told deadlines: the descriptor alone does not carry them */
+	unsigned looks; /* system calls of its own, beside its wait, each time that it waits */
 };
 extern const struct host_kind host_kind;
 
