@@ -15,9 +15,9 @@ SIGNAL_SAFE = {"rouse_wake", "rouse_post_task", "rouse_remote_stop"}
 TESTS = {f"{name}.h": "tests/display/*.c" for name in ("x11", "xcb", "wayland")}
 TESTS |= {f"{name}.h": "tests/windows/*.c" for name in ("glfw", "sdl")}
 TESTS |= {f"{name}.h": "tests/host/*.c" for name in ("glib", "uv")}
-TESTS["win32.h"] = "tests/win32/*.c"
+TESTS |= {"win32.h": "tests/win32/*.c", "appkit.h": "tests/appkit/*.c"}
 TEST = "tests/unit/test_wrong_thread.c"
-OWNED = re.compile(r"\brouse_(loop|waker|x11|xcb|wayland|glfw|sdl|glib|uv|win32) \*")
+OWNED = re.compile(r"\brouse_(loop|waker|x11|xcb|wayland|glfw|sdl|glib|uv|win32|appkit) \*")
 
 
 def without_comments(text):
