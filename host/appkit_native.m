@@ -121,15 +121,17 @@ int rouse__app_post(short subtype, int64_t data1, int64_t data2)
 int rouse__app_begin(void)
 {
 	NSAutoreleasePool *pool = [NSAutoreleasePool new];
-	BOOL done = NO;
+	/* GNUstep leaves an NSApp behind that is of no use. */
+	static BOOL lost;
 
 	@try {
-		done = [NSApplication sharedApplication] != nil && begin_to_listen();
+		lost = lost || [NSApplication sharedApplication] == nil || !begin_to_listen();
 	} @catch (NSException *exception) {
-		NSLog(@"rouse: %@", [exception reason]);
+		(void)exception;
+		lost = YES;
 	}
 	[pool drain];
-	return done;
+	return !lost;
 }
 
 void rouse__app_launch(void)

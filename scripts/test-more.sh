@@ -12,6 +12,7 @@
 #   objc      pools as Objective-C sees them, and the bridge to its own (GNUstep)
 #   windows   GLFW and SDL 2 windows in the loop
 #   hosts     the loop as a guest of GLib, GTK, libuv, Qt, libev, libevent and sd-event
+#   appkit    the loop as a guest of an AppKit application (GNUstep)
 #   mingw     Windows: built by mingw-w64, the tests by wine
 #   valgrind  the fast tests under memcheck
 #   coverage  the tests run 95 % of the lines of src/ or more
@@ -37,7 +38,7 @@ build() { # PRESET DIRECTORY [OPTION...]
 # What `make test` built, and with it what the packages of this tier add.
 build_whole() { # [OPTION...]
 	{ cmake -S . -B build/make-test -G Ninja -DCMAKE_BUILD_TYPE=Debug -DROUSE_TESTS=ON \
-		-DROUSE_GLIB=ON -DROUSE_UV=ON -DROUSE_QT=ON -DROUSE_GLFW=ON -DROUSE_SDL=ON \
+		-DROUSE_GLIB=ON -DROUSE_UV=ON -DROUSE_QT=ON -DROUSE_GLFW=ON -DROUSE_SDL=ON -DROUSE_APPKIT=ON \
 		-DCMAKE_CROSSCOMPILING_EMULATOR= "$@" && cmake --build build/make-test -j "$jobs"; } \
 		>build/make-test.log 2>&1 || { tail -n 100 build/make-test.log; return 1; }
 }
@@ -68,10 +69,10 @@ leg() {
 			xargs -0 -n 8 -P "$jobs" clang-tidy -p build/tidy --quiet --warnings-as-errors='*' \
 				2>build/tidy.log
 		;;
-	clang) build clang clang && ROUSE_STRESS_SECONDS=3 run clang -LE 'cost|objc|host|window' -E stress_contract -j "$many" ;;
+	clang) build clang clang && ROUSE_STRESS_SECONDS=3 run clang -LE 'cost|objc|host|window|appkit' -E stress_contract -j "$many" ;;
 	asan)
 		# Leaks of others are told by the library in the middle of a stack.
-		build asan asan && glfw_on_wayland build/asan &&
+		build asan asan -DROUSE_APPKIT=OFF && glfw_on_wayland build/asan &&
 			run asan -L 'fast|display' -LE 'consumer|house' -E "$counts" -j "$many" &&
 			ASAN_OPTIONS=fast_unwind_on_malloc=0 LSAN_OPTIONS="suppressions=$PWD/scripts/lsan.supp" \
 				run asan -L 'host|window' -LE consumer -E "$counts|$unseen" -j "$many" &&
@@ -93,6 +94,7 @@ leg() {
 		build_whole && glfw_on_wayland build/make-test && run make-test -L window -j "$many"
 		;;
 	hosts) build_whole && run make-test -L host -j "$jobs" ;;
+	appkit) build_whole && run make-test -L appkit -j "$jobs" ;;
 	mingw) scripts/mingw.sh || { [ $? -eq 77 ] && echo mingw >>build/skipped; } ;;
 	valgrind)
 		# add_test() puts the emulator before each program that is a target: our C tests,
@@ -121,8 +123,8 @@ leg() {
 	esac
 }
 # Without the adapters to other libraries, whose tests these legs do not run.
-windowless='-DROUSE_GLFW=OFF -DROUSE_SDL=OFF'
-lean='-DROUSE_GLIB=OFF -DROUSE_UV=OFF -DROUSE_QT=OFF -DROUSE_GLFW=OFF -DROUSE_SDL=OFF'
+windowless='-DROUSE_GLFW=OFF -DROUSE_SDL=OFF -DROUSE_APPKIT=OFF'
+lean='-DROUSE_GLIB=OFF -DROUSE_UV=OFF -DROUSE_QT=OFF -DROUSE_GLFW=OFF -DROUSE_SDL=OFF -DROUSE_APPKIT=OFF'
 # Tests that count system calls with strace: the sanitizers make calls of their own, and the
 # leak check cannot run below ptrace.
 counts='syscall|w20_idle|^host_.*_idle'
@@ -134,7 +136,7 @@ storms='^stress_(producers|destroyers|removers|forkers|signals|callers)/'
 valgrind="valgrind;-q;--suppressions=$PWD/scripts/valgrind.supp;--error-exitcode=99;--leak-check=full;--errors-for-leak-kinds=definite,indirect;--fair-sched=yes"
 
 mkdir -p build
-[ $# -gt 0 ] || set -- format tidy clang asan tsan core-only objc windows hosts mingw valgrind coverage verify fuzz cost
+[ $# -gt 0 ] || set -- format tidy clang asan tsan core-only objc windows hosts appkit mingw valgrind coverage verify fuzz cost
 : >build/failed
 : >build/skipped
 timed() { # LEG
@@ -157,7 +159,7 @@ else
 	shared= alone=
 	for name; do
 		case $name in
-		objc | windows | hosts | mingw | valgrind) shared="$shared $name" ;;
+		objc | windows | hosts | appkit | mingw | valgrind) shared="$shared $name" ;;
 		*) alone="$alone $name" ;;
 		esac
 	done
