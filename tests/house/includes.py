@@ -12,7 +12,7 @@ from house import ROOT, fault, files, finish, read
 ROOMS = ["include/rouse", "src/base", "src/os", "src/pool", "src/core", "src/poller", "src/host",
          "display", "host", "tool"]
 DISPLAYS = {f"include/rouse/{name}.h" for name in ("x11", "xcb", "wayland", "glfw", "sdl", "glib",
-                                                   "uv")}
+                                                   "uv", "appkit")}
 STANDARD_C = {"assert.h", "complex.h", "ctype.h", "errno.h", "fenv.h", "float.h", "inttypes.h",
               "iso646.h", "limits.h", "locale.h", "math.h", "setjmp.h", "signal.h", "stdalign.h",
               "stdarg.h", "stdatomic.h", "stdbool.h", "stddef.h", "stdint.h", "stdio.h", "stdlib.h",
