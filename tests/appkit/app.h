@@ -17,6 +17,7 @@ void app_run(void);
 int app_modal(void);
 extern const int app_stopped;
 void app_stop_modal(void);
+bool app_is_modal(void);
 /* A loop that tracks the mouse, until it is told to end. */
 void app_track(const bool *end);
 

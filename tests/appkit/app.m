@@ -107,6 +107,11 @@ void app_stop_modal(void)
 	nothing();
 }
 
+bool app_is_modal(void)
+{
+	return [NSApp modalWindow] != nil;
+}
+
 void app_track(const bool *end)
 {
 	while (!*end) {

@@ -12,7 +12,7 @@ static rouse_loop *loop;
 static rouse_remote *remote;
 static rouse_appkit *appkit;
 
-enum { THREADS = 3, EACH = 3000 };
+enum { THREADS = 3, EACH = 1000 };
 
 static unsigned events, seen_before;
 static int64_t last[THREADS];
