@@ -87,7 +87,8 @@ struct rouse__poller_ops {
 	int is_virtual; /* its host lets time pass, and needs no descriptor to sleep on */
 };
 
-extern const struct rouse__poller_ops rouse__epoll, rouse__poll, rouse__win32, rouse__null;
+extern const struct rouse__poller_ops rouse__epoll, rouse__kqueue, rouse__poll, rouse__win32,
+        rouse__null;
 
 /* The poller of a loop, where it is one of these: 0; ROUSE_EINVAL, ROUSE_EWRONGTHREAD. */
 int rouse__poller_of(rouse_loop *loop, const struct rouse__poller_ops *ops,

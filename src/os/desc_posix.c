@@ -22,12 +22,27 @@ void rouse__fd_close(int fd)
 	close(fd);
 }
 
+/* macOS has none; what a thread forks and executes between the two calls inherits the number. */
+#ifdef ROUSE_KQUEUE
+static int replace(int by, int fd)
+{
+	int result = dup2(by, fd);
+
+	return result < 0 ? result : fcntl(fd, F_SETFD, FD_CLOEXEC);
+}
+#else
+static int replace(int by, int fd)
+{
+	return dup3(by, fd, O_CLOEXEC);
+}
+#endif
+
 int rouse__fd_replace(int fd, int by)
 {
 	int result, error;
 
 	do
-		result = dup3(by, fd, O_CLOEXEC);
+		result = replace(by, fd);
 	while (result < 0 && (errno == EINTR || errno == EBUSY));
 	error = result < 0 ? errno : 0;
 	close(by);

@@ -4,7 +4,12 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
+#ifdef ROUSE_KQUEUE
+#include <fcntl.h>
+#include <sys/event.h>
+#else
 #include <sys/syscall.h>
+#endif
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -90,6 +95,24 @@ void rouse__unlock(void)
 
 /* ---- Children ----------------------------------------------------------------- */
 
+#ifdef ROUSE_KQUEUE
+/* A kqueue for that one event does what a pidfd does. */
+int rouse__pidfd_open(rouse_process process)
+{
+	int error, fd = rouse__fd_adopt(kqueue());
+	struct kevent event;
+
+	if (fd < 0)
+		return -1;
+	EV_SET(&event, (uintptr_t)process, EVFILT_PROC, EV_ADD, NOTE_EXIT, 0, NULL);
+	if (fcntl(fd, F_SETFD, FD_CLOEXEC) == 0 && kevent(fd, &event, 1, NULL, 0, NULL) == 0)
+		return fd;
+	error = errno;
+	close(fd);
+	errno = error;
+	return -1;
+}
+#else
 int rouse__pidfd_open(rouse_process process)
 {
 #ifdef SYS_pidfd_open
@@ -100,6 +123,7 @@ int rouse__pidfd_open(rouse_process process)
 	return -1;
 #endif
 }
+#endif
 
 static int wait_id(idtype_t type, id_t id, siginfo_t *info, int flags)
 {

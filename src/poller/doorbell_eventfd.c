@@ -3,7 +3,6 @@
 #include "os/os.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -79,16 +78,4 @@ void rouse__doorbell_absorb(int fd)
 	do
 		n = ROUSE__SYS(ROUSE__ABSORB, syscall(SYS_read, fd, &count, sizeof count));
 	while (n < 0 && errno == EINTR);
-}
-
-int rouse__doorbell_wait(int fd, int block)
-{
-	struct pollfd bell = {.fd = fd, .events = POLLIN};
-	int rung = ROUSE__SYS(ROUSE__POLL, poll(&bell, 1, block ? -1 : 0));
-
-	if (rung < 0)
-		return errno == EINTR ? 0 : rouse__os_failed(errno);
-	if (rung)
-		rouse__doorbell_absorb(fd);
-	return rung;
 }

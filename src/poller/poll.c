@@ -8,8 +8,14 @@
 #include "os/os.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <sys/stat.h>
+
+/* Without it a peer that only writes no more is seen as end of file. */
+#ifndef POLLRDHUP
+#define POLLRDHUP 0
+#endif
 
 /* What stands beside each pollfd. */
 struct place {
@@ -184,8 +190,17 @@ static int wait_until(struct rouse__poller *p, rouse_ns deadline)
 
 		timeout = rouse__timespec(left);
 	}
+#ifdef ROUSE_KQUEUE
+	rouse_ns ms =
+	        ((rouse_ns)timeout.tv_sec * 1000000000u + (rouse_ns)timeout.tv_nsec + 999999u) /
+	        1000000u;
+	int count = deadline == ROUSE_NEVER ? -1 : ms < INT_MAX ? (int)ms : INT_MAX;
+
+	return ROUSE__SYS(ROUSE__POLL, poll(p->fds, (nfds_t)p->count, count));
+#else
 	return ROUSE__SYS(ROUSE__POLL,
 	                  ppoll(p->fds, p->count, deadline == ROUSE_NEVER ? NULL : &timeout, NULL));
+#endif
 }
 
 static void report(struct rouse__poller *p, size_t i, rouse_loop *door)
@@ -238,3 +253,16 @@ const struct rouse__poller_ops rouse__poll = {
         .wait = wait,
         .now = now,
 };
+
+/* The doorbell of any POSIX system is a descriptor. */
+int rouse__doorbell_wait(int fd, int block)
+{
+	struct pollfd bell = {.fd = fd, .events = POLLIN};
+	int rung = ROUSE__SYS(ROUSE__POLL, poll(&bell, 1, block ? -1 : 0));
+
+	if (rung < 0)
+		return errno == EINTR ? 0 : rouse__os_failed(errno);
+	if (rung)
+		rouse__doorbell_absorb(fd);
+	return rung;
+}

@@ -1,8 +1,10 @@
 #include "core/poller.h"
 
 static const struct rouse__poller_ops *const pollers[] = {
-#ifdef _WIN32
+#if defined(_WIN32)
         &rouse__win32,
+#elif defined(ROUSE_KQUEUE)
+        &rouse__kqueue, &rouse__poll,
 #else
         &rouse__epoll, &rouse__poll,
 #endif
