@@ -62,11 +62,12 @@ leg() {
 	case $1 in
 	format) tests/house/format.py || [ $? -eq 77 ] ;;
 	tidy)
-		# Without the tests, some of which build the same files in gcc's own ways.
+		# What is built here, but for the tests, some of which build the same files in gcc's own ways.
 		{ cmake --preset dev -B build/tidy -DROUSE_TESTS=OFF &&
 			cmake --build build/tidy --target rouse_protocol_xdg_shell; } >build/tidy-setup.log 2>&1 &&
-			find src display host tool examples -name '*.c' ! -name fault.c -print0 | sort -z |
-			xargs -0 -n 8 -P "$jobs" clang-tidy -p build/tidy --quiet --warnings-as-errors='*' \
+			sed -n "s|.*\"file\": \"$PWD/\(.*\.c\)\".*|\1|p" build/tidy/compile_commands.json | sort -u |
+			grep -E '^(src|display|host|tool|examples)/' |
+			xargs -n 8 -P "$jobs" clang-tidy -p build/tidy --quiet --warnings-as-errors='*' \
 				2>build/tidy.log
 		;;
 	clang) build clang clang && ROUSE_STRESS_SECONDS=3 run clang -LE 'cost|objc|host|window|appkit' -E stress_contract -j "$many" ;;

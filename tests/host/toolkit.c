@@ -13,8 +13,11 @@ void toolkit_until_seen(struct screen *screen, rouse_loop *loop, unsigned number
 	assert_int_equal(
 	        rouse_timer_add(loop, rouse_now(), 10 * MS, 0, fixture_count_timer, &ticks, &timer),
 	        0);
-	while (screen_pixel(screen, TOOLKIT_AREA_X, TOOLKIT_AREA_Y) != toolkit_colour(number))
-		for (unsigned end = ticks + 5; ticks < end;)
+	while (screen_pixel(screen, TOOLKIT_AREA_X, TOOLKIT_AREA_Y) != toolkit_colour(number)) {
+		unsigned end = ticks + 5;
+
+		while (ticks < end)
 			toolkit_turn();
+	}
 	assert_int_equal(rouse_remove(loop, timer), 0);
 }
