@@ -3,14 +3,16 @@
  *
  *   hold    It takes an intent, for a queue of its own, which is always empty.
  *   look    From here on nobody reads without it.  Is one of the attached queues not empty, it
- * gives the intent back, says `paused`, wakes the loop, and waits until that has dispatched: who is
- * paused neither spins nor keeps anybody from reading.  The loop, once it has seen all of them
- * empty, resumes it, and it looks again: what others have read meanwhile is seen here. poll    The
- * display, and the eventfd.  Like every reader that plays by the rules it does nothing else while
- * it holds the intent, so another thread's read waits no longer than it takes this one to be woken
- * by the same bytes. read    Then it dispatches its own queue, which is libwayland's way to have
- * errors and deleted ids dispatched; no object of the user's is there to be called.  On an error it
- * wakes the loop and is done.
+ *           gives the intent back, says `paused`, wakes the loop, and waits until that has
+ *           dispatched: who is paused neither spins nor keeps anybody from reading.  The loop,
+ *           once it has seen all of them empty, resumes it, and it looks again: what others
+ *           have read meanwhile is seen here.
+ *   poll    The display, and the eventfd.  Like every reader that plays by the rules it does
+ *           nothing else while it holds the intent, so another thread's read waits no longer
+ *           than it takes this one to be woken by the same bytes.
+ *   read    Then it dispatches its own queue, which is libwayland's way to have errors and
+ *           deleted ids dispatched; no object of the user's is there to be called.  On an error
+ *           it wakes the loop and is done.
  *
  * The loop's thread never waits for this one but in stop.  The lock is around lists and flags; no
  * user code runs under it.

@@ -203,8 +203,8 @@ enum rouse_pool_policy {
  */
 typedef struct rouse_loop_options {
 	size_t size;
-	const char
-	        *poller; /**< "epoll", "poll", "win32" or "null" (null.h); NULL: the best here. */
+	/** "epoll", "poll", "win32" or "null" (null.h); NULL: the best here. */
+	const char *poller;
 	const rouse_allocator *allocator; /**< NULL: malloc and free.  Copied; ctx outlives all. */
 	unsigned max_batch; /**< Callbacks of one kind between two waits, at most 65536; 0:
 	                         ROUSE_DEFAULT_BATCH. */

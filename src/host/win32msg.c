@@ -1,15 +1,17 @@
 /*
  * The message queue as a host: one posted message carries all that the loop has to do (host.h).
  *
- *   A ring     is PostMessage() to a window of ours, from any thread.
- *   A full     queue refuses it.  Then a sent message, which needs no room there, asks the loop's
- *   queue      thread to post, and does nothing else: sent messages arrive in places where
- * callbacks must not run.  Where that fails, too, and on that thread itself, a timer of the thread
- * pool's posts a little later, as often as it takes. It comes   and the loop is turned, unless the
- * message has come for nothing. Yielding   A posted message comes before all of input, paint and
- * timers.  So while the queue has any of these, and the last turn was just now, the message is put
- * off: still under way, it is posted by the timer.  (A WM_TIMER of ours in its place would come
- * after all of the user's, and so never beside a window that always paints.)
+ *   A ring      is PostMessage() to a window of ours, from any thread.
+ *   A full      queue refuses it.  Then a sent message, which needs no room there, asks the
+ *   queue       loop's thread to post, and does nothing else: sent messages arrive in places
+ *               where callbacks must not run.  Where that fails, too, and on that thread
+ *               itself, a timer of the thread pool's posts a little later, as often as it takes.
+ *   It comes    and the loop is turned, unless the message has come for nothing.
+ *   Yielding    A posted message comes before all of input, paint and timers.  So while the
+ *               queue has any of these, and the last turn was just now, the message is put
+ *               off: still under way, it is posted by the timer.  (A WM_TIMER of ours in its
+ *               place would come after all of the user's, and so never beside a window that
+ *               always paints.)
  *
  * The window's procedure finds the attachment in a list of the thread's, and not by anything that
  * the window or the message says: both may be written by others.
@@ -244,8 +246,7 @@ static void close_window(rouse_win32 *win32)
 	drop_class();
 }
 
-/* ---- Attach and detach -------------------------------------------------------------------------
- */
+/* ---- Attach and detach ---------------------------------------------------------------------- */
 
 static void unlist(const rouse_win32 *win32)
 {
