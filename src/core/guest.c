@@ -94,8 +94,9 @@ static int more_than_one(const rouse_loop *loop)
 		things += loop->todo.first->next ? 2 : 1;
 	if (!rouse__list_empty(&loop->due))
 		things += loop->due.next->next != &loop->due ? 2 : 1;
+	/* A descriptor stays readable by itself, a message comes once. */
 	if (loop->batch_next < loop->batch_count)
-		things++;
+		things += loop->by_messages && loop->batch_count - loop->batch_next > 1 ? 2 : 1;
 	if (!rouse__list_empty(&loop->to_ask))
 		things += 2;
 	return things > 1;

@@ -594,6 +594,45 @@ static void a_thread_needs_no_window(void **state)
 	assert_int_equal(count, 1);
 }
 
+static void count_post(rouse_loop *loop, void *data)
+{
+	struct hosted *h = data;
+
+	(void)loop;
+	h->timers++;
+}
+
+static void cancel_post(void *data)
+{
+	struct hosted *h = data;
+
+	h->keys++;
+}
+
+/* A thread that leaves its loop behind, its window and all. */
+static unsigned __stdcall leave_behind(void *data)
+{
+	struct hosted *h = data;
+
+	hosted_open(h);
+	return rouse_post(h->remote, count_post, h, cancel_post) < 0;
+}
+
+static void l10_a_thread_ends_with_an_attached_loop(void **state)
+{
+	struct hosted h;
+
+	(void)state;
+	for (int i = 0; i < 20; i++) {
+		assert_int_equal(join_thread(start_thread(leave_behind, &h)), 0);
+		assert_int_equal(h.timers, 0);
+		assert_int_equal(h.keys, 1);
+		assert_int_equal(rouse_post(h.remote, count_post, &h, cancel_post), ROUSE_ECLOSED);
+		assert_int_equal(rouse_remote_stop(h.remote), ROUSE_ECLOSED);
+		rouse_remote_unref(h.remote);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -616,6 +655,7 @@ int main(void)
 	        cmocka_unit_test(a_detach_loses_no_socket),
 	        cmocka_unit_test(what_others_post_is_not_believed),
 	        cmocka_unit_test(a_thread_needs_no_window),
+	        cmocka_unit_test(l10_a_thread_ends_with_an_attached_loop),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -403,6 +403,43 @@ static void n9_a_quit_goes_on_to_a_loop_of_the_programs(void **state)
 /* ---- N10 ---------------------------------------------------------------------------------------
  */
 
+/* The first one opens a loop of messages, in which the other one has to be called. */
+static void signalled_first(rouse_loop *loop, rouse_source self, void *handle_, unsigned events,
+                            void *data)
+{
+	struct modal *m = data;
+
+	(void)loop, (void)self, (void)handle_, (void)events;
+	if (++m->handles == 1)
+		PUMP_UNTIL(m->handles == 2);
+}
+
+static void n10_what_was_reported_together_is_served_inside(void **state)
+{
+	struct modal m = {0};
+	HANDLE events[2];
+
+	(void)state;
+	hosted_open(&m.h);
+	for (int i = 0; i < 2; i++) {
+		events[i] = CreateEventW(NULL, FALSE, FALSE, NULL);
+		assert_int_equal(rouse_handle_add(m.h.loop, events[i], signalled_first, &m, NULL),
+		                 0);
+	}
+	pump();
+	for (int round = 0; round < 5; round++) {
+		m.handles = 0;
+		SetEvent(events[0]);
+		SetEvent(events[1]);
+		/* So that the system's threads have reported both: else this shows nothing. */
+		Sleep(20);
+		PUMP_UNTIL(m.handles == 2);
+	}
+	hosted_close(&m.h);
+	CloseHandle(events[0]);
+	CloseHandle(events[1]);
+}
+
 static void stop_and_end(rouse_loop *loop, void *data)
 {
 	struct modal *m = data;
@@ -475,6 +512,7 @@ int main(void)
 	        cmocka_unit_test(n9_a_modal_loops_quit_is_ours),
 	        cmocka_unit_test(n9_a_nested_loops_quit_is_ours),
 	        cmocka_unit_test(n9_a_quit_goes_on_to_a_loop_of_the_programs),
+	        cmocka_unit_test(n10_what_was_reported_together_is_served_inside),
 	        cmocka_unit_test(n10_a_callback_in_a_message_box_in_a_callback_stops_the_loop),
 	        cmocka_unit_test(n10_a_callback_sizes_the_window),
 	};
