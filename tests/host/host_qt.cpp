@@ -8,7 +8,7 @@
 #include <memory>
 
 extern "C" {
-const struct host_kind host_kind = {"Qt", true, true, true, false, false};
+const struct host_kind host_kind = {"Qt", true, false, true, true, false, 0};
 int host_result;
 unsigned host_dones, host_busy_runs;
 bool host_leaves;
