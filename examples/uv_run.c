@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 struct line {
-	char text[16];
+	char text[24];
 };
 
 static void print_line(rouse_loop *loop, void *data)
