@@ -147,7 +147,7 @@ timed() { # LEG
 }
 
 # Two lanes: while the tests of one wait, which is what they mostly do, the other builds.
-# Legs that share a build directory are in one lane, in their order.
+# Legs that share a build directory are in one lane, in their order; the others even the two out.
 lane() { # LEG...
 	for name; do
 		timed "$name" >"build/leg-$name.out" 2>&1
@@ -157,16 +157,16 @@ lane() { # LEG...
 if [ $# -eq 1 ]; then
 	timed "$1"
 else
-	shared= alone=
+	sanitized= other=
 	for name; do
 		case $name in
-		objc | windows | hosts | appkit | mingw | valgrind) shared="$shared $name" ;;
-		*) alone="$alone $name" ;;
+		format | tidy | clang | asan | tsan | coverage) sanitized="$sanitized $name" ;;
+		*) other="$other $name" ;;
 		esac
 	done
 	trap 'trap - INT TERM; kill 0' INT TERM
-	lane $shared &
-	lane $alone
+	lane $sanitized &
+	lane $other
 	wait
 fi
 if [ -s build/failed ]; then

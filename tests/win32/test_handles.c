@@ -140,14 +140,25 @@ static void n2_a_waitable_timer_and_a_thread(void **state)
 	CloseHandle(handles[0]);
 }
 
-static void refused(rouse_loop *loop, HANDLE handle, int error)
+/* @return how many handles there are more than before. */
+static int refuse(rouse_loop *loop, HANDLE handle, int error)
 {
 	rouse_source source = {12345};
 	unsigned before = open_handles();
 
 	assert_int_equal(rouse_handle_add(loop, handle, ignore_handle, NULL, &source), error);
 	assert_true(source.id == 12345);
-	assert_int_equal(open_handles(), before);
+	return (int)open_handles() - (int)before;
+}
+
+/* Threads of the system's open some of their own now and then; what a refusal left would be there
+ * each time. */
+static void refused(rouse_loop *loop, HANDLE handle, int error)
+{
+	int tries = 0;
+
+	while (refuse(loop, handle, error) > 0)
+		assert_true(++tries < 20);
 }
 
 static void what_cannot_be_waited_for_is_refused(void **state)
@@ -166,8 +177,10 @@ static void what_cannot_be_waited_for_is_refused(void **state)
 	assert_true(CreatePipe(&ends[0], &ends[1], NULL, 0));
 	section = CreateFileMappingW(INVALID_HANDLE_VALUE, NULL, PAGE_READWRITE, 0, 4096, NULL);
 	assert_non_null(section);
-	/* So that the pool is there. */
+	/* So that the pool is there, and its thread has all that it opens. */
 	watch_handle(loop, &s, fine);
+	SetEvent(fine);
+	UNTIL(loop, s.runs == 1);
 	refused(loop, mutex, ROUSE_ENOTSUP);
 	refused(loop, taken, ROUSE_ENOTSUP);
 	refused(loop, ends[0], ROUSE_ENOTSUP);
@@ -182,7 +195,7 @@ static void what_cannot_be_waited_for_is_refused(void **state)
 	refused(loop, GetCurrentProcess(), ROUSE_EINVAL);
 	refused(loop, NULL, ROUSE_EINVAL);
 	SetEvent(fine);
-	UNTIL(loop, s.runs);
+	UNTIL(loop, s.runs == 2);
 	finish(loop);
 	assert_int_equal(WaitForSingleObject(mutex, 0), WAIT_OBJECT_0);
 	CloseHandle(section);
