@@ -179,7 +179,7 @@ static void *fork_elsewhere(void *data)
 	*child = fork();
 	if (*child != 0)
 		return NULL;
-	alarm(100);
+	alarm(250);
 	answer = rouse_loop_turn(h.env->loop, 0);
 	if (answer != ROUSE_EFORKED && answer != ROUSE_EWRONGTHREAD)
 		_exit(1);

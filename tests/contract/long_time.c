@@ -363,7 +363,7 @@ static int in_namespace(const char *poller)
 	if (child < 0)
 		return 77;
 	if (child == 0) {
-		alarm(60);
+		alarm(250);
 		_exit(after_suspend(poller));
 	}
 	if (waitpid(child, &status, 0) != child)

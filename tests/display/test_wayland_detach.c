@@ -424,6 +424,6 @@ int main(void)
 	        cmocka_unit_test(l3_loop_destroyed_with_attachments),
 	};
 
-	alarm(110);
+	alarm(280);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

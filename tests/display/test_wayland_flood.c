@@ -227,6 +227,6 @@ int main(void)
 	        cmocka_unit_test(y5_frozen_compositor),
 	};
 
-	alarm(110);
+	alarm(280);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

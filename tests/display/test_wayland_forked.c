@@ -21,7 +21,7 @@ static void in_child(int (*child)(struct wl_fixture *f), struct wl_fixture *f)
 
 	assert_true(pid >= 0);
 	if (pid == 0) {
-		alarm(20);
+		alarm(100);
 		_exit(child(f));
 	}
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
@@ -186,7 +186,7 @@ int main(void)
 	        cmocka_unit_test(f10_fork_while_the_reader_looks),
 	};
 
-	alarm(110);
+	alarm(280);
 	weston_start(&server);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -352,7 +352,7 @@ int main(void)
 	        cmocka_unit_test(l6_nested_turn_does_not_call_the_suspended_display),
 	};
 
-	alarm(110);
+	alarm(280);
 	weston_start(&server);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -410,7 +410,7 @@ int main(void)
 	};
 
 	/* A hang is a failure, also where ctest is not there to see it. */
-	alarm(110);
+	alarm(280);
 	weston_start(&server);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

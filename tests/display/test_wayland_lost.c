@@ -179,6 +179,6 @@ int main(void)
 	        cmocka_unit_test(y6_lost_with_requests_to_send),
 	};
 
-	alarm(110);
+	alarm(280);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -249,7 +249,7 @@ int main(void)
 	        cmocka_unit_test(readers_descriptor_is_no_standard_stream),
 	};
 
-	alarm(110);
+	alarm(280);
 	weston_start(&server);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -154,7 +154,7 @@ int main(void)
 	        cmocka_unit_test(y7_a_million_wakes_take_no_memory),
 	};
 
-	alarm(110);
+	alarm(280);
 	weston_start(&server);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,7 +13,7 @@ import unittest
 from concurrent.futures import ThreadPoolExecutor
 
 # Seconds after which something hangs: how fast anything is, no test asks.
-PATIENCE = 60
+PATIENCE = 200
 
 
 def environment(**more):
