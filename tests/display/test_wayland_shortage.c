@@ -5,6 +5,8 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -140,6 +142,9 @@ static void y5_waits_for_room_and_not_for_events(void **state)
 /* What there is none of. */
 enum { NOTHING, DESCRIPTORS, THREADS, QUEUES };
 static int short_of;
+/* What the last thread was born with: the mask of the thread that made it.  (/proc would tell the
+ * mask itself, but under valgrind valgrind's.) */
+static sigset_t born_blocking;
 
 /* The linker puts these in place of the C library's and libwayland's. */
 int __real_pthread_create(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
@@ -153,6 +158,7 @@ int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, v
 {
 	if (short_of == THREADS)
 		return EAGAIN;
+	pthread_sigmask(SIG_BLOCK, NULL, &born_blocking);
 	return __real_pthread_create(thread, attributes, run, data);
 }
 
@@ -218,7 +224,7 @@ static void no_reader_to_be_had(void **state)
 	}
 }
 
-static void readers_descriptor_is_no_standard_stream(void **state)
+static void f11_readers_descriptor_is_no_standard_stream(void **state)
 {
 	int standard = dup(0);
 	struct wl_fixture f;
@@ -237,6 +243,42 @@ static void readers_descriptor_is_no_standard_stream(void **state)
 	wl_fixture_close(&f);
 }
 
+static void f11_reader_blocks_all_signals_and_leaves_exec_nothing(void **state)
+{
+	enum { MOST = 64 };
+	const rouse_loop_options epoll = {.size = sizeof(epoll), .poller = "epoll"};
+	bool before[MOST];
+	struct wl_fixture f;
+	unsigned ours = 0;
+	sigset_t all;
+	rouse_fd fd;
+
+	(void)state;
+	sigemptyset(&born_blocking);
+	wl_fixture_open(&f, NULL, &epoll);
+	for (int i = 0; i < MOST; i++)
+		before[i] = fcntl(i, F_GETFD) >= 0;
+	assert_int_equal(rouse_loop_fd(f.loop, &fd), 0);
+	wl_guest_rests(&f, fd);
+	wl_guest_readers(1);
+	/* All but those that the C library keeps for itself, and the two that nobody can block. */
+	sigfillset(&all);
+	for (int i = 1; i <= SIGRTMAX; i++)
+		if (i != SIGKILL && i != SIGSTOP)
+			assert_int_equal(sigismember(&born_blocking, i), sigismember(&all, i));
+	for (int i = 0; i < MOST; i++) {
+		int flags = fcntl(i, F_GETFD);
+
+		if (flags < 0 || before[i])
+			continue;
+		assert_true(flags & FD_CLOEXEC);
+		ours++;
+	}
+	/* The host's descriptor, and what wakes the reader. */
+	assert_true(ours >= 2);
+	wl_fixture_close(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -246,7 +288,8 @@ int main(void)
 	        cmocka_unit_test(y5_frozen_compositor_under_a_guest),
 	        cmocka_unit_test(y5_waits_for_room_and_not_for_events),
 	        cmocka_unit_test(no_reader_to_be_had),
-	        cmocka_unit_test(readers_descriptor_is_no_standard_stream),
+	        cmocka_unit_test(f11_readers_descriptor_is_no_standard_stream),
+	        cmocka_unit_test(f11_reader_blocks_all_signals_and_leaves_exec_nothing),
 	};
 
 	alarm(280);
