@@ -251,7 +251,7 @@ static void a_release_pops_an_outer_pool(void)
 /* As above, and then a pool in the same place: it is not the one that was being drained. */
 static void pop_outer_and_push_again(void *object)
 {
-	rouse_pool *again = object;
+	rouse_pool *again = (rouse_pool *)object;
 
 	EXPECT(rouse_pool_pop(outer_pool) >= 0);
 	*again = rouse_pool_push();
