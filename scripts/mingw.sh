@@ -1,7 +1,7 @@
 #!/bin/sh
 # mingw.sh: build for Windows by mingw-w64, run the tests by wine.
 #
-#   x86-64  DLL, static library, tests and examples, warnings as errors; everything runs
+#   x86-64  DLL, static library, command, tests and examples, warnings as errors; everything runs
 #   i686    DLL, static library and examples: built only
 #
 # What is missing is named, and the status is 77, which means skipped, or 1 where CI is set.  The
@@ -55,7 +55,8 @@ for processor in x86_64 i686; do
 		missing "no $processor-w64-mingw32-gcc (scripts/deps.sh all installs it)"
 done
 [ -z "${CI-}" ] || command -v wine >/dev/null 2>&1 || missing "no wine"
-scripts/mingw-cmocka.sh build/mingw-cmocka || missing "no cmocka for Windows, so no tests"
+scripts/mingw-library.sh cmocka build/mingw-cmocka || missing "no cmocka for Windows, so no tests"
+scripts/mingw-library.sh jansson build/mingw-jansson || missing "no jansson for Windows, so no command"
 
 build mingw mingw
 build mingw mingw-static -DBUILD_SHARED_LIBS=OFF -DROUSE_TESTS=OFF
@@ -69,6 +70,10 @@ done
 if command -v python3 >/dev/null 2>&1; then
 	tests/house/imports.py i686-w64-mingw32-objdump build/mingw-i686/bin/librouse-0.dll
 fi
+# The command finds its library where an installation has it, or in itself.
+for kind in "" -static; do
+	scripts/wine.sh "build/mingw$kind/prefix/bin/rouse.exe" --version || [ $? -eq 77 ]
+done
 for program in wake readme; do
 	scripts/wine.sh "build/mingw-static/bin/example_$program.exe" || [ $? -eq 77 ]
 done
