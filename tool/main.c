@@ -3,15 +3,14 @@
  */
 #include "tool.h"
 
-#include <fcntl.h>
 #include <getopt.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <rouse/rouse.h>
 #include <rouse/version.h>
+
+#include "system.h"
 
 static const struct subcommand {
 	const char *name;
@@ -42,21 +41,6 @@ static void print_version(void)
 	       v & 0xffu);
 }
 
-/* A missing standard descriptor would be handed out for the next file or eventfd, and the
- * report would be written into that. */
-static int fill_standard_descriptors(void)
-{
-	int fd;
-
-	do
-		fd = open("/dev/null", O_RDWR);
-	while (fd >= 0 && fd <= STDERR_FILENO);
-	if (fd < 0)
-		return -1;
-	close(fd);
-	return 0;
-}
-
 int main(int argc, char **argv)
 {
 	static const struct option longs[] = {
@@ -65,10 +49,8 @@ int main(int argc, char **argv)
 	        {NULL, 0, NULL, 0},
 	};
 
-	if (fill_standard_descriptors() < 0)
+	if (system_begin() < 0)
 		return TOOL_UNAVAILABLE;
-	/* A reader that went away is an error of one write, not the end of the process. */
-	signal(SIGPIPE, SIG_IGN);
 	opterr = 0;
 	switch (getopt_long(argc, argv, "+hV", longs, NULL)) {
 	case 'h':
@@ -91,7 +73,7 @@ int main(int argc, char **argv)
 		if (strcmp(subcommands[i].name, argv[optind]) == 0) {
 			int first = optind;
 
-			optind = 0; /* glibc: start over, on another vector. */
+			optind = 0; /* Start over, on another vector. */
 			return subcommands[i].main(argc - first, argv + first);
 		}
 	}

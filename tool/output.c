@@ -1,16 +1,15 @@
 #include "output.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "system.h"
 #include "tool.h"
 
 FILE *output_open(const char *option, const char *name)
 {
-	int fd = open(name, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-	FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
+	FILE *file = system_open(name);
 
 	if (!file)
 		tool_complain("--%s: cannot write '%s': %s", option, name, strerror(errno));
@@ -26,7 +25,7 @@ void output_empty(FILE *file)
 
 int output_finish(void)
 {
-	if ((fflush(stdout) == 0 && !ferror(stdout)) || errno == EPIPE)
+	if ((fflush(stdout) == 0 && !ferror(stdout)) || system_reader_left(errno))
 		return 0;
 	tool_complain("cannot write to standard output: %s", strerror(errno));
 	return -1;

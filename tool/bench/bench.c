@@ -97,7 +97,7 @@ static void measure_loop(struct bench *b, const struct loop_kind *kind)
 {
 	const struct display_ops *display = kind->display;
 	const char *name = display ? loops_display(display, &b->options) : NULL;
-	bool own = display && !name;
+	bool own = display && display->start && !name;
 	struct run run;
 	int rc;
 

@@ -3,7 +3,8 @@
  * busy.
  *
  * start  a private server, where nobody has named one; main thread only.  Its display's name,
- *        there until stop; NULL after one line of complaint.
+ *        there until stop; NULL after one line of complaint.  NULL where the system itself is the
+ *        server: then there is no variable, program or stop either.
  * stop   allowed without a start, too.  Nothing of the server is left.
  * open   connects, joins the loop, shows a window, and returns when it was drawn for the first
  *        time.  0, or a negative ROUSE_E* after one line of complaint.
@@ -26,7 +27,7 @@ struct window {
 	rouse_loop *loop;
 	struct events *events;
 	bool lost;        /* The server went away: the loop was then stopped. */
-	size_t frames;    /* Frame callbacks, where the display has them. */
+	size_t frames;    /* Frame callbacks or other drawings, where the display has them. */
 	char server[64];  /* What it is, for the report, */
 	char library[64]; /* and whose window it is, where that is somebody else's; empty: ours. */
 };
@@ -40,6 +41,7 @@ struct display_ops {
 	const char *program;  /* The private one, */
 	const char *package;  /* and what to install for it. */
 	const char *missing;  /* What a build of this needs; NULL: this build has it. */
+	const char *drawn;    /* What `frames` are: "frame callbacks". */
 	unsigned frames; /* Frame callbacks a second that the log has room for; 0: none come. */
 	const char *(*start)(void);
 	void (*stop)(void);
@@ -50,7 +52,8 @@ struct display_ops {
 	const struct load_ops *load;
 };
 
-extern const struct display_ops display_x11, display_wayland, display_glfw, display_sdl;
+extern const struct display_ops display_x11, display_wayland, display_glfw, display_sdl,
+        display_win32;
 
 /* Turns the window's loop until `done` is not 0 any more, on the way to its first drawing.  False
  * if that takes over 5 s, or cannot be: after one line of complaint, or an interrupt. */

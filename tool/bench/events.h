@@ -16,6 +16,7 @@ enum event_kind {
 	EVENT_TICK,    /* value: expirations */
 	EVENT_EXPOSE,  /* value: how many more of the same are to come */
 	EVENT_FRAME,   /* value: the compositor's time, in ms */
+	EVENT_PAINT,   /* value: how many there were before */
 	EVENT_X_ERROR, /* value: the code */
 	EVENT_STATS,
 	EVENT_TEARDOWN

@@ -3,6 +3,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "bench/outside.h"
+
 /* A wakeup of `mech`, its index-th answer, or an event. */
 struct line {
 	rouse_ns at;
@@ -43,8 +45,8 @@ static void print_stats(FILE *out, const char *head, const struct result *r)
 		fputs(head, out);
 		print_summary(out, &r->mech[i]);
 	}
-	fprintf(out, "%sstats mech=timerfd hz=%u n=%zu missed=%zu\n", head, r->ticks.hz, r->ticks.n,
-	        r->ticks.missed);
+	fprintf(out, "%sstats mech=%s hz=%u n=%zu missed=%zu\n", head, outside_ticker, r->ticks.hz,
+	        r->ticks.n, r->ticks.missed);
 	fprintf(out,
 	        "%sstats turns=%" PRIu64 " callbacks=%" PRIu64 " wakes_sent=%" PRIu64
 	        " wakes_served=%" PRIu64 " wakes_spurious=%" PRIu64 " wakes_failed=%" PRIu64
@@ -67,14 +69,17 @@ static void print_event(FILE *out, const char *head, const struct event *e, uint
 		fprintf(out, "%swindow_created window=0x%" PRIx64 "\n", head, e->value);
 		break;
 	case EVENT_TICK:
-		fprintf(out, "%sfd_tick t=%" PRIu64 " expirations=%" PRIu64 " src=timerfd\n", head,
-		        us, e->value);
+		fprintf(out, "%sfd_tick t=%" PRIu64 " expirations=%" PRIu64 " src=%s\n", head, us,
+		        e->value, outside_ticker);
 		break;
 	case EVENT_EXPOSE:
 		fprintf(out, "%sexpose count=%" PRIu64 "\n", head, e->value);
 		break;
 	case EVENT_FRAME:
 		fprintf(out, "%sframe_callback time=%" PRIu64 "\n", head, e->value);
+		break;
+	case EVENT_PAINT:
+		fprintf(out, "%swm_paint n=%" PRIu64 "\n", head, e->value);
 		break;
 	case EVENT_X_ERROR:
 		fprintf(out, "%sx_error code=%" PRIu64 "\n", head, e->value);

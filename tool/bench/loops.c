@@ -24,7 +24,7 @@ static bool have_poller(const char *name)
 
 const char *loops_display(const struct display_ops *display, const struct options *o)
 {
-	const char *name = getenv(display->variable);
+	const char *name = display->variable ? getenv(display->variable) : NULL;
 
 	if (display->x11 && o->display)
 		name = o->display;
@@ -45,7 +45,8 @@ static bool cannot(const struct loop_kind *kind, const struct options *o, char *
 		snprintf(why, size, "the library has no such poller here");
 	else if (loops_missing(kind))
 		snprintf(why, size, "%s", hosts_broken() ? hosts_broken() : loops_missing(kind));
-	else if (display && !loops_display(display, o) && !server_installed(display->program))
+	else if (display && display->program && !loops_display(display, o) &&
+	         !server_installed(display->program))
 		snprintf(why, size, "no $%s, and %s is not installed (apt install %s)",
 		         display->variable, display->program, display->package);
 	else
@@ -64,9 +65,9 @@ void loops_list(const struct options *o)
 		printf("  %-14s %s", kind->name, kind->summary);
 		if (cannot(kind, o, why, sizeof why))
 			printf("; not available: %s", why);
-		else if (display && !loops_display(display, o))
+		else if (display && display->program && !loops_display(display, o))
 			printf("; starts a private %s", display->program);
-		else if (display)
+		else if (display && display->program)
 			printf("; uses the display '%s'", loops_display(display, o));
 		putchar('\n');
 	}
@@ -88,6 +89,7 @@ void loops_list(const struct options *o)
 		}
 		putchar('\n');
 	}
+	loops_list_limits();
 }
 
 int loops_choose(struct options *o, unsigned *ret_skipped)

@@ -15,6 +15,8 @@ const char *loops_display(const struct display_ops *display, const struct option
 const char *loops_missing(const struct loop_kind *kind);
 /* All loops and mechanisms, for people. */
 void loops_list(const struct options *options);
+/* What the system limits, for people: the end of that list. */
+void loops_list_limits(void);
 /* Drops the loops that are not to be had; they are the bits of `ret_skipped`.  0, or an exit status
  * after one line of complaint: there are none left, or one of them was asked for. */
 int loops_choose(struct options *options, unsigned *ret_skipped);

@@ -3,12 +3,6 @@
 #include "bench/host.h"
 #include "bench/options.h"
 
-const struct mech_ops *const mech_table[] = {
-        &mech_wake,       &mech_post,      &mech_eventfd,        &mech_pipe,  &mech_clientmessage,
-        &mech_sync,       &mech_wakeup,    &mech_idle,           &mech_async, &mech_invoke,
-        &mech_emptyevent, &mech_pushevent, &mech_pushevent_loop, &mech_floor, NULL,
-};
-
 bool mech_exists(const struct mech_ops *ops, const struct loop_kind *kind)
 {
 	return (!ops->display || ops->display == kind->display) &&

@@ -61,7 +61,7 @@ struct mech {
 	atomic_bool quit;
 };
 
-/* Every mechanism, the order of reports; ends with NULL. */
+/* Every mechanism of this system, the order of reports; ends with NULL. */
 extern const struct mech_ops *const mech_table[];
 #define MECH_MAX 8
 
@@ -80,6 +80,7 @@ size_t mech_count(unsigned bits, const struct loop_kind *kind);
 
 extern const struct mech_ops mech_wake, mech_post, mech_eventfd, mech_pipe, mech_clientmessage,
         mech_sync, mech_floor;
+extern const struct mech_ops mech_handle, mech_postmessage, mech_threadmessage, mech_setevent;
 /* The hosts' and window libraries' own. */
 extern const struct mech_ops mech_wakeup, mech_idle, mech_async, mech_invoke, mech_emptyevent,
         mech_pushevent, mech_pushevent_loop;

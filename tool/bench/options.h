@@ -20,6 +20,10 @@ struct loop_kind {
 };
 
 enum {
+#ifdef _WIN32
+	LOOP_WIN32,
+	LOOP_WIN32_POLLER,
+#endif
 	LOOP_EPOLL,
 	LOOP_POLL,
 	LOOP_X11,
@@ -31,7 +35,10 @@ enum {
 	LOOP_SDL,
 	LOOP_COUNT
 };
+/* These and what --help says are the system's: kinds_posix.c, kinds_win32.c. */
 extern const struct loop_kind loop_kinds[LOOP_COUNT];
+extern const unsigned loop_defaults; /* One bit each. */
+extern const char options_usage[];
 
 struct options {
 	unsigned loops;      /* One bit per loop_kinds[]. */

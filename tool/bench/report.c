@@ -4,6 +4,7 @@
 
 #include <rouse/version.h>
 
+#include "bench/outside.h"
 #include "../report.h"
 
 enum { COLUMNS = 12, WIDTH = 20 };
@@ -92,9 +93,10 @@ static const struct mech_result *find(const struct result *r, const char *name)
 
 static void print_ratios(FILE *out, const struct result *r)
 {
-	static const char *const others[] = {"eventfd",   "clientmessage", "sync",   "wakeup",
-	                                     "idle",      "async",         "invoke", "emptyevent",
-	                                     "pushevent", "pushevent-loop"};
+	static const char *const others[] = {
+	        "eventfd", "clientmessage", "sync",          "wakeup",    "idle",
+	        "async",   "invoke",        "emptyevent",    "pushevent", "pushevent-loop",
+	        "handle",  "postmessage",   "threadmessage", "setevent"};
 	const struct mech_result *own = find(r, "rouse-wake");
 	const char *before = "  p50 of rouse-wake: ";
 
@@ -172,12 +174,14 @@ void report_run(FILE *out, const struct run *run, const struct result *r)
 	print_table(out, &table);
 	fputc('\n', out);
 	histogram_print(out, r, report_utf8());
-	fprintf(out, "  timerfd at %u Hz: %zu ticks, %zu missed\n", r->ticks.hz, r->ticks.n,
-	        r->ticks.missed);
+	fprintf(out, "  %s at %u Hz: %zu ticks, %zu missed\n", outside_ticker, r->ticks.hz,
+	        r->ticks.n, r->ticks.missed);
 	if (r->has_frames)
-		fprintf(out, "  frame callbacks: %zu, %.1f a second\n", r->frames,
+		fprintf(out, "  %s: %zu, %.1f a second\n", run->kind->display->drawn, r->frames,
 		        r->seconds > 0 ? (double)r->frames / r->seconds : 0);
 	print_ratios(out, r);
+	if (run->note[0])
+		fprintf(out, "  %s\n", run->note);
 	print_remarks(out, run, r);
 	fflush(out);
 }

@@ -1,13 +1,10 @@
 #include "bench/run.h"
 
-#include <errno.h>
 #include <string.h>
-#include <sys/eventfd.h>
-#include <sys/timerfd.h>
-#include <time.h>
-#include <unistd.h>
 
+#include "bench/outside.h"
 #include "interrupt.h"
+#include "system.h"
 #include "thread.h"
 #include "tool.h"
 
@@ -15,23 +12,10 @@
 #define LEAD_NS (100 * 1000000ull)
 /* How long after the last call an answer is waited for. */
 #define GRACE_NS (2 * TOOL_NS_PER_SEC)
+#define MS 1000000ull
 #define BUSY_PERIOD_NS (TOOL_NS_PER_SEC / 60)
 /* Room in the log for the events that nobody can count beforehand. */
 #define SPARE_EVENTS 4096
-
-static struct timespec timespec_of(rouse_ns ns)
-{
-	return (struct timespec){.tv_sec = (time_t)(ns / TOOL_NS_PER_SEC),
-	                         .tv_nsec = (long)(ns % TOOL_NS_PER_SEC)};
-}
-
-static void sleep_until(rouse_ns at)
-{
-	struct timespec when = timespec_of(at);
-
-	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &when, NULL) == EINTR)
-		;
-}
 
 /* ---- The worker -------------------------------------------------------- */
 
@@ -73,10 +57,10 @@ static void *worker_main(void *data)
 		m = &run->mech[order[slot % run->mechs]];
 		due = run->begin + slot * TOOL_NS_PER_SEC / slots;
 		if (run->handover.used) {
-			sleep_until(due - ahead);
+			system_sleep_until(due - ahead);
 			handover_announce(&run->handover, m);
 		}
-		sleep_until(due);
+		system_sleep_until(due);
 		if (run->handover.used)
 			handover_take(&run->handover, m);
 		if (atomic_load_explicit(&run->quit, memory_order_acquire))
@@ -86,39 +70,20 @@ static void *worker_main(void *data)
 		atomic_store_explicit(&run->progress, (unsigned)(slot / slots),
 		                      memory_order_release);
 	}
-	sleep_until(run->begin + o->seconds * TOOL_NS_PER_SEC);
-	eventfd_write(run->end_fd, 1);
+	system_sleep_until(run->begin + o->seconds * TOOL_NS_PER_SEC);
+	outside_end(run->outside);
 	return NULL;
 }
 
 /* ---- What else is in the loop ------------------------------------------ */
 
-static void on_tick(rouse_loop *loop, rouse_source self, rouse_fd fd, unsigned events, void *data)
+void run_ticked(struct run *run, rouse_ns now, uint64_t expirations)
 {
-	rouse_ns now = rouse_loop_now(loop);
-	struct run *run = data;
-	uint64_t expirations;
-
-	(void)self;
-	(void)events;
-	if (read(fd, &expirations, sizeof expirations) != sizeof expirations)
-		return;
 	run->ticks.n++;
 	run->ticks.missed += expirations - 1;
 	events_add_at(&run->events, now, EVENT_TICK, expirations);
 	if (run->window && run->kind->display->tick)
 		run->kind->display->tick(run->window);
-}
-
-/* The worker has fired everything.  A descriptor, neither a timer nor a wake of the loop: it
- * costs nothing until then, and it ends the run of a loop whose wakes do not work. */
-static void on_end(rouse_loop *loop, rouse_source self, rouse_fd fd, unsigned events, void *data)
-{
-	(void)fd;
-	(void)events;
-	(void)data;
-	rouse_remove(loop, self);
-	rouse_loop_stop(loop);
 }
 
 /*
@@ -149,29 +114,6 @@ static void on_busy(rouse_loop *loop, rouse_source self, rouse_ns deadline, void
 		rouse_loop_stop(loop);
 }
 
-static int watch(struct run *run, int fd, rouse_fd_fn fn)
-{
-	int rc;
-
-	if (fd < 0) {
-		tool_complain("cannot make a descriptor: %s", strerror(errno));
-		return -1;
-	}
-	rc = rouse_fd_add(run->loop, fd, ROUSE_READABLE, fn, run, NULL);
-	if (rc < 0)
-		tool_complain("cannot watch a descriptor: %s", rouse_strerror(rc));
-	return rc < 0 ? -1 : 0;
-}
-
-static int open_descriptors(struct run *run)
-{
-	run->tick_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
-	if (watch(run, run->tick_fd, on_tick) < 0)
-		return -1;
-	run->end_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-	return watch(run, run->end_fd, on_end);
-}
-
 /* The grid starts at run->begin.  Ticks come half a tick and half a slot later, so that none
  * falls on a wakeup at the default rates and the last one is well before the end. */
 static int arm_ticks(struct run *run)
@@ -179,14 +121,9 @@ static int arm_ticks(struct run *run)
 	const struct options *o = run->options;
 	rouse_ns tick = TOOL_NS_PER_SEC / o->fd_rate;
 	rouse_ns slot = TOOL_NS_PER_SEC / (o->rate * run->mechs);
-	struct itimerspec ticks = {
-	        .it_value = timespec_of(run->begin + tick / 2 + (slot < tick ? slot / 2 : 0)),
-	        .it_interval = timespec_of(tick)};
 
-	if (timerfd_settime(run->tick_fd, TFD_TIMER_ABSTIME, &ticks, NULL) == 0)
-		return 0;
-	tool_complain("timerfd: %s", strerror(errno));
-	return -1;
+	return outside_arm(run->outside, run->begin + tick / 2 + (slot < tick ? slot / 2 : 0),
+	                   tick);
 }
 
 /* ---- Putting it together ----------------------------------------------- */
@@ -274,7 +211,7 @@ int run_open(struct run *run, const struct loop_kind *kind, const struct options
 	size_t fires = (size_t)o->rate * o->seconds;
 	size_t events = o->fd_rate * 2u + (kind->display ? kind->display->frames : 0);
 
-	*run = (struct run){.kind = kind, .options = o, .tick_fd = -1, .end_fd = -1};
+	*run = (struct run){.kind = kind, .options = o};
 	run->handover.fd = -1;
 	run->ticks.hz = o->fd_rate;
 	if (events_open(&run->events, events * o->seconds + SPARE_EVENTS) < 0) {
@@ -290,7 +227,7 @@ int run_open(struct run *run, const struct loop_kind *kind, const struct options
 			goto fail;
 	}
 	if (handover_open(&run->handover, run->loop, run->mech, run->mechs) == 0 &&
-	    open_descriptors(run) == 0 && open_disturbances(run, display) == 0)
+	    outside_open(run, &run->outside) == 0 && open_disturbances(run, display) == 0)
 		return 0;
 fail:
 	run_close(run);
@@ -319,14 +256,13 @@ static int turn(struct run *run, rouse_ns until)
 static void wait_for_answers(struct run *run)
 {
 	rouse_ns give_up = rouse_now() + GRACE_NS;
-	const struct timespec step = {0, 1000000};
 
 	for (size_t i = 0; i < run->mechs; i++) {
 		struct mech *m = &run->mech[i];
 
 		while (owed(run, m) > 0 && rouse_now() < give_up) {
 			if (m->ops == &mech_floor)
-				nanosleep(&step, NULL);
+				system_sleep_until(rouse_now() + MS);
 			else if (turn(run, give_up) < 0)
 				return;
 		}
@@ -367,17 +303,21 @@ int run_measure(struct run *run)
 	run->interrupted = interrupt_caught();
 	run->frames = run->window ? run->window->frames - frames : 0;
 	/* What ticks while answers are awaited is of no run. */
-	timerfd_settime(run->tick_fd, 0, &(struct itimerspec){{0, 0}, {0, 0}}, NULL);
+	outside_disarm(run->outside);
 	stop_worker(run);
 	if (rc == 0)
 		wait_for_answers(run);
 	run->stats.size = sizeof run->stats;
 	rouse_loop_stats(run->loop, &run->stats);
 	events_add(&run->events, EVENT_STATS, NULL, NULL, 0);
+	if (rc == 0 && run->host && run->kind->host->after && !interrupt_caught()) {
+		run->kind->host->after(run->host);
+		memcpy(run->note, run->host->note, sizeof run->note);
+	}
 	if (rc == 0)
 		return 0;
 	tool_complain("the loop %s failed: %s (%s)", run->kind->name, rouse_strerror(rc),
-	              strerror(rouse_os_error()));
+	              system_error(rouse_os_error()));
 	return -1;
 }
 
@@ -401,10 +341,8 @@ void run_close(struct run *run)
 	run->remote = rouse_remote_unref(run->remote);
 	rouse_loop_destroy(run->loop);
 	run->loop = NULL;
-	if (run->tick_fd >= 0)
-		close(run->tick_fd);
-	if (run->end_fd >= 0)
-		close(run->end_fd);
+	outside_close(run->outside);
+	run->outside = NULL;
 	events_add(&run->events, EVENT_TEARDOWN, NULL, NULL, 0);
 }
 

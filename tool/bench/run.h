@@ -23,6 +23,8 @@
 #include "bench/mech.h"
 #include "bench/options.h"
 
+struct outside;
+
 struct ticks {
 	unsigned hz;
 	size_t n;      /* Callbacks that found the timer expired. */
@@ -39,7 +41,7 @@ struct run {
 	struct host *host;
 	struct load *load;
 	struct handover handover;
-	int tick_fd, end_fd;
+	struct outside *outside;
 	rouse_ns busy_begin;
 	uint64_t busy_n; /* The next busy callback. */
 	/* The worker. */
@@ -58,7 +60,7 @@ struct run {
 	rouse_ns begin, end;
 	bool lost_server;
 	bool interrupted;
-	char server[64], library[64];
+	char server[64], library[64], note[320];
 };
 
 /* Makes the loop and all that is in it.  `display` is for a loop with a display.  0, or -1 after
@@ -70,6 +72,9 @@ int run_measure(struct run *run);
 /* Takes everything down that run_open() made; what was measured stays. */
 void run_close(struct run *run);
 void run_release(struct run *run);
+
+/* What is outside the library has ticked, that often. */
+void run_ticked(struct run *run, rouse_ns now, uint64_t expirations);
 
 /* Fired and never answered, of those that could be. */
 size_t run_unanswered(struct run *run, struct mech *mech);

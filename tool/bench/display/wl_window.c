@@ -226,6 +226,7 @@ const struct display_ops display_wayland = {
         .variable = "WAYLAND_DISPLAY",
         .program = "weston",
         .package = "weston",
+        .drawn = "frame callbacks",
         .frames = 75,
         .start = start,
         .stop = stop,
