@@ -51,6 +51,13 @@ void mech_answer_all(struct mech *m, rouse_ns now)
 	bear_witness(m);
 }
 
+void mech_answer_unjudged(struct mech *m, rouse_ns now)
+{
+	reach_turn(m);
+	meter_answer_all(&m->meter, now, 0);
+	bear_witness(m);
+}
+
 void mech_answer_by_host(struct mech *m, rouse_ns now)
 {
 	meter_answer_all(&m->meter, now, turns_reach(&m->host->turns, m->host->waits));

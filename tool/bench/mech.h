@@ -70,6 +70,8 @@ void mech_fire(struct mech *m, rouse_ns stamp);
 
 /* The loop's thread: meter_answer_*(), judged by turns. */
 void mech_answer_all(struct mech *m, rouse_ns now);
+/* The same where what a call leaves may honestly come to the loop late. */
+void mech_answer_unjudged(struct mech *m, rouse_ns now);
 void mech_answer_stamps(struct mech *m, const rouse_ns *stamps, size_t count, rouse_ns now);
 /* Where m->host delivered it: mech_answer_all(), judged by the host's waits. */
 void mech_answer_by_host(struct mech *m, rouse_ns now);

@@ -13,9 +13,9 @@ static void on_set(rouse_loop *loop, rouse_source self, void *handle, unsigned e
 
 	(void)self;
 	(void)handle;
-	/* Not judged by turns: the system's thread pool tells the loop, in its own time. */
+	/* The system's threads, which wait for it, tell the loop in their own time. */
 	if (events & ROUSE_READABLE)
-		meter_answer_all(&m->meter, now, 0);
+		mech_answer_unjudged(m, now);
 }
 
 static int handle_open(struct mech *m)
