@@ -115,7 +115,9 @@ class ServerCase(Case):
                         links = {os.readlink(fd) for fd in glob.glob(f"/proc/{pid}/fd/*")}
                         with open("/proc/net/unix", encoding="utf-8") as file:
                             for line in file:
-                                at = re.match(r"(?:\S+ ){6}\s*(\d+) /tmp/.X11-unix/X(\d+)$", line)
+                                # Bound, and listening: the fourth column.
+                                at = re.match(r"(?:\S+ ){3}00010000 (?:\S+ ){2}\s*(\d+) "
+                                              r"/tmp/.X11-unix/X(\d+)$", line)
                                 if at and f"socket:[{at.group(1)}]" in links:
                                     return pid, int(at.group(2))
                 except (OSError, ValueError):
