@@ -15,7 +15,7 @@
 enum { PAIRS = 30, FIRST = 1, SECOND = 2 };
 #define HANDLER_NS 1000000ull
 #define APART_NS (10 * 1000000ull)
-#define GIVE_UP_NS (2 * TOOL_NS_PER_SEC)
+#define GIVE_UP_NS (10 * TOOL_NS_PER_SEC)
 
 struct position {
 	struct win32_host *h;
