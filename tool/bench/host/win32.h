@@ -18,6 +18,7 @@ struct win32_host {
 	struct host host;
 	rouse_win32 *guest;
 	DWORD thread;
+	uint64_t waited;
 	bool stopped;
 	int result;
 	struct {
