@@ -6,12 +6,13 @@ import cli
 from cli import PATIENCE, environment
 
 ROUSE = None  # Set by main().
-LOG_LINE = re.compile(r"^\d+ (epoll|poll|x11|wayland|glib|uv|qt|glfw|sdl) (step|window_created|wakeup|fd_tick|expose|"
+LOG_LINE = re.compile(r"^\d+ (epoll|poll|x11|wayland|glib|uv|qt|glfw|sdl|appkit) (step|window_created|wakeup|fd_tick|expose|"
                       r"frame_callback|stats|teardown)( [a-z0-9_]+=\S+)*$")
 MECHS = ["rouse-wake", "rouse-post", "eventfd", "pipe", "floor"]
 # What the loops of other libraries have of their own, and those of them that need no display.
 OWN = {"glib": ["wakeup", "idle"], "uv": ["async"], "qt": ["invoke"], "glfw": ["emptyevent"],
-       "sdl": ["pushevent", "pushevent-loop"]}
+       "sdl": ["pushevent", "pushevent-loop"],
+       "appkit": ["postevent", "performselector", "descriptor"]}
 GUESTS = ["glib", "uv", "qt"]
 
 

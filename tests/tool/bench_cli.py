@@ -81,7 +81,7 @@ class Fast(Log, Case):
         others = [*bench.OWN, *(name for own in bench.OWN.values() for name in own)]
         for name in MECHS + ["epoll", "poll", "clientmessage", "sync", *others]:
             self.assertRegex(out, r"(?m)^  %s " % name)
-        for name in ("x11", "wayland", "glfw", "sdl"):
+        for name in ("x11", "wayland", "glfw", "sdl", "appkit"):
             self.assertRegex(out, r"(?m)^  %s .*not available" % name)
 
     def test_everything_without_a_display(self):
@@ -90,7 +90,7 @@ class Fast(Log, Case):
         self.assertEqual((status, err), (0, ""))
         self.assertRegex(out, r"(?m)^SKIP: no X11 display: .*install")
         self.assertRegex(out, r"(?m)^SKIP: no Wayland compositor: .*install")
-        self.assertRegex(out, r"(?m)^SKIP: no (\w+, )*glfw, sdl; ")
+        self.assertRegex(out, r"(?m)^SKIP: no (\w+, )*glfw, sdl, appkit; ")
         self.assertEqual(max(len(line) for line in out.splitlines()[5:]) <= 100, True)
         loops = ["epoll", "poll", *bench.guests()]
         for name in MECHS:

@@ -171,14 +171,14 @@ class Guests(Common, Case):
             status, out, err = command("--for", "1", "--mech", "floor",
                                        env=environment(PATH="/nonexistent"))
             self.assertEqual((status, err), (0, ""))
-            self.assertIn("SKIP: no glib, uv, qt, glfw, sdl; ", out)
+            self.assertIn("SKIP: no glib, uv, qt, glfw, sdl, appkit; ", out)
             self.assertEqual(len(re.findall(r"(?m)^  floor +10 +0 ", out)), 2, out)
 
     def test_the_command_itself_loads_none_of_them(self):
         done = subprocess.run([bench.ROUSE], env=environment(LD_TRACE_LOADED_OBJECTS="1"),
                               capture_output=True, text=True, check=False)
         self.assertIn("jansson", done.stdout)
-        self.assertNotRegex(done.stdout, r"libglib|libuv\.|Qt6|libglfw|libSDL")
+        self.assertNotRegex(done.stdout, r"libglib|libuv\.|Qt6|libglfw|libSDL|gnustep")
 
 
 class Windows(Common, ServerCase):

@@ -6,6 +6,7 @@
  */
 #include <dlfcn.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,6 +64,17 @@ EXPORT void glfwPostEmptyEvent(void)
 	*(void **)&real = dlsym(RTLD_NEXT, "glfwPostEmptyEvent");
 	for (int n = times(); n > 0; n--)
 		real();
+}
+
+EXPORT int rouse_appkit_post(void *appkit, int64_t data1, int64_t data2)
+{
+	int (*real)(void *, int64_t, int64_t);
+	int result = 0;
+
+	*(void **)&real = dlsym(RTLD_NEXT, "rouse_appkit_post");
+	for (int n = times(); n > 0; n--)
+		result = real(appkit, data1, data2);
+	return result;
 }
 
 /* An SDL_Event, which is 56 bytes by SDL's promise. */

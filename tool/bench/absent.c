@@ -27,6 +27,10 @@ ABSENT struct display_ops display_sdl = {
         .x11 = true,
         .missing = "this build has no SDL (install libsdl2-dev, and what x11 and wayland need)",
 };
+ABSENT struct host_ops host_appkit = {
+        .missing = "this build has no AppKit (install libgnustep-gui-dev)"};
+ABSENT struct display_ops display_appkit = {
+        .loop = "appkit", .name = "AppKit window", .variable = "DISPLAY", .x11 = true};
 
 #define ABSENT_MECH(id, word, text, ...)                                                           \
 	ABSENT struct mech_ops mech_##id = {.name = (word), .summary = (text), __VA_ARGS__}
@@ -38,3 +42,7 @@ ABSENT_MECH(invoke, "invoke", "QMetaObject::invokeMethod(), queued", .host = &ho
 ABSENT_MECH(emptyevent, "emptyevent", "glfwPostEmptyEvent()", .display = &display_glfw);
 ABSENT_MECH(pushevent, "pushevent", "SDL_PushEvent()", .display = &display_sdl);
 ABSENT_MECH(pushevent_loop, "pushevent-loop", "SDL_PushEvent()", .display = &display_sdl);
+ABSENT_MECH(postevent, "postevent", "an application-defined NSEvent", .host = &host_appkit);
+ABSENT_MECH(performselector, "performselector",
+            "performSelectorOnMainThread:", .host = &host_appkit);
+ABSENT_MECH(descriptor, "descriptor", "in the application's run loop", .host = &host_appkit);

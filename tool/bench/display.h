@@ -53,7 +53,7 @@ struct display_ops {
 };
 
 extern const struct display_ops display_x11, display_wayland, display_glfw, display_sdl,
-        display_win32;
+        display_appkit, display_win32;
 
 /* Turns the window's loop until `done` is not 0 any more, on the way to its first drawing.  False
  * if that takes over 5 s, or cannot be: after one line of complaint, or an interrupt. */

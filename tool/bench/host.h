@@ -33,6 +33,6 @@ struct host_ops {
 	void (*close)(struct host *host);
 };
 
-extern const struct host_ops host_glib, host_uv, host_qt, host_win32;
+extern const struct host_ops host_glib, host_uv, host_qt, host_appkit, host_win32;
 
 #endif

@@ -1,9 +1,9 @@
 /*
  * The program beside this one that has the loops of other libraries.
  *
- * GLib, libuv, Qt, GLFW and SDL are linked to a program of their own, the same command otherwise:
- * they bring some sixty libraries, which would have to be there, and be loaded, for every use of
- * the command.  What wants them is handed to that program, in this process.
+ * GLib, libuv, Qt, GLFW, SDL and GNUstep are linked to a program of their own, the same command
+ * otherwise: they bring some sixty libraries, which would have to be there, and be loaded, for
+ * every use of the command.  What wants them is handed to that program, in this process.
  */
 #ifndef ROUSE_TOOL_BENCH_HOSTS_H
 #define ROUSE_TOOL_BENCH_HOSTS_H

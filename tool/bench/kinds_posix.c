@@ -6,9 +6,12 @@
 #include "bench/options.h"
 
 const struct mech_ops *const mech_table[] = {
-        &mech_wake,       &mech_post,      &mech_eventfd,        &mech_pipe,  &mech_clientmessage,
-        &mech_sync,       &mech_wakeup,    &mech_idle,           &mech_async, &mech_invoke,
-        &mech_emptyevent, &mech_pushevent, &mech_pushevent_loop, &mech_floor, NULL,
+        &mech_wake,           &mech_post,          &mech_eventfd,
+        &mech_pipe,           &mech_clientmessage, &mech_sync,
+        &mech_wakeup,         &mech_idle,          &mech_async,
+        &mech_invoke,         &mech_emptyevent,    &mech_pushevent,
+        &mech_pushevent_loop, &mech_postevent,     &mech_performselector,
+        &mech_descriptor,     &mech_floor,         NULL,
 };
 
 const struct loop_kind loop_kinds[LOOP_COUNT] = {
@@ -26,6 +29,8 @@ const struct loop_kind loop_kinds[LOOP_COUNT] = {
                        "the best poller with a window of GLFW's in it, and GLFW's own wait"},
         [LOOP_SDL] = {"sdl", NULL, &display_sdl, NULL,
                       "the best poller with a window of SDL's in it, and SDL's own wait"},
+        [LOOP_APPKIT] = {"appkit", "epoll", &display_appkit, &host_appkit,
+                         "as a guest of an AppKit application (GNUstep) with a window"},
 };
 
 const unsigned loop_defaults = (1u << LOOP_COUNT) - 1;
@@ -38,14 +43,15 @@ const char options_usage[] =
         "usage: rouse bench [OPTION...]\n\n"
         "Measure how long a wakeup takes from the call on one thread to the callback on\n"
         "the loop's thread, for each mechanism on each loop.\n\n"
-        "  --on LIST       loops: epoll, poll, x11, wayland, glib, uv, qt, glfw, sdl\n"
-        "                  (default: all that this machine can run)\n"
+        "  --on LIST       loops: epoll, poll, x11, wayland, glib, uv, qt, glfw, sdl,\n"
+        "                  appkit (default: all that this machine can run)\n"
         "  --mech LIST     mechanisms (default: all that the loop has; see --list)\n"
         "  --for SECONDS   how long each loop is measured (30)\n"
         "  --rate HZ       wakeups a second of each mechanism (10)\n"
         "  --fd-rate HZ    ticks a second of the external descriptor, a timerfd (7)\n"
-        "  --display NAME  the X server of x11, glfw and sdl (default: $DISPLAY, else a\n"
-        "                  private Xvfb; wayland: $WAYLAND_DISPLAY, else a private weston)\n"
+        "  --display NAME  the X server of x11, glfw, sdl and appkit (default: $DISPLAY,\n"
+        "                  else a private Xvfb; wayland: $WAYLAND_DISPLAY, else a\n"
+        "                  private weston)\n"
         "  --busy US       add a callback that takes this long, 60 times a second\n"
         "  --load N        add N clients that keep the display's server busy\n"
         "  --log FILE      write every event, one per line\n"

@@ -17,9 +17,11 @@ const struct display_ops display_x11 = {.missing = ELSEWHERE};
 const struct display_ops display_wayland = {.missing = ELSEWHERE};
 const struct display_ops display_glfw = {.missing = ELSEWHERE};
 const struct display_ops display_sdl = {.missing = ELSEWHERE};
+const struct display_ops display_appkit = {.missing = ELSEWHERE};
 const struct host_ops host_glib = {.missing = ELSEWHERE};
 const struct host_ops host_uv = {.missing = ELSEWHERE};
 const struct host_ops host_qt = {.missing = ELSEWHERE};
+const struct host_ops host_appkit = {.missing = ELSEWHERE};
 
 const struct mech_ops *const mech_table[] = {
         &mech_wake,          &mech_post,     &mech_handle, &mech_postmessage,
@@ -40,6 +42,7 @@ const struct loop_kind loop_kinds[LOOP_COUNT] = {
         [LOOP_QT] = {"qt", NULL, NULL, &host_qt, "Qt's event loop"},
         [LOOP_GLFW] = {"glfw", NULL, &display_glfw, NULL, "a window of GLFW's"},
         [LOOP_SDL] = {"sdl", NULL, &display_sdl, NULL, "a window of SDL's"},
+        [LOOP_APPKIT] = {"appkit", NULL, &display_appkit, &host_appkit, "an AppKit application"},
 };
 const unsigned loop_defaults = 1u << LOOP_WIN32 | 1u << LOOP_WIN32_POLLER;
 

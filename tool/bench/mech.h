@@ -85,6 +85,6 @@ extern const struct mech_ops mech_wake, mech_post, mech_eventfd, mech_pipe, mech
 extern const struct mech_ops mech_handle, mech_postmessage, mech_threadmessage, mech_setevent;
 /* The hosts' and window libraries' own. */
 extern const struct mech_ops mech_wakeup, mech_idle, mech_async, mech_invoke, mech_emptyevent,
-        mech_pushevent, mech_pushevent_loop;
+        mech_pushevent, mech_pushevent_loop, mech_postevent, mech_performselector, mech_descriptor;
 
 #endif

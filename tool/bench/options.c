@@ -54,7 +54,7 @@ static int parse_list(const char *option, const char *text, const char *(*name)(
 /* What is wrong between options rather than in one. */
 static int check_together(const struct options *o)
 {
-	const unsigned x11 = 1u << LOOP_X11 | 1u << LOOP_GLFW | 1u << LOOP_SDL;
+	const unsigned x11 = 1u << LOOP_X11 | 1u << LOOP_GLFW | 1u << LOOP_SDL | 1u << LOOP_APPKIT;
 
 	if ((uint64_t)o->rate * o->seconds > OPTIONS_MAX_FIRES) {
 		tool_complain("--rate %u for %u s is more than %u wakeups of each mechanism",
@@ -71,11 +71,11 @@ static int check_together(const struct options *o)
 		}
 	}
 	if (!(o->loops & x11) && o->display) {
-		tool_complain("--display has no meaning without the loop x11, glfw or sdl");
+		tool_complain("--display has no meaning without the loop x11, glfw, sdl or appkit");
 		return TOOL_USAGE;
 	}
 	if (!(o->loops & (x11 | 1u << LOOP_WAYLAND)) && o->load > 0) {
-		tool_complain("--load has no meaning without the loop x11, wayland, glfw or sdl");
+		tool_complain("--load has no meaning without a loop that has a display");
 		return TOOL_USAGE;
 	}
 	if (o->display && !*o->display) {

@@ -33,6 +33,7 @@ enum {
 	LOOP_QT,
 	LOOP_GLFW,
 	LOOP_SDL,
+	LOOP_APPKIT,
 	LOOP_COUNT
 };
 /* These and what --help says are the system's: kinds_posix.c, kinds_win32.c. */
@@ -49,7 +50,7 @@ struct options {
 	unsigned fd_rate;    /* Ticks a second of the external descriptor. */
 	unsigned busy_us;    /* How long the disturbing callback takes; 0: none. */
 	unsigned load;       /* Clients that keep the display's server busy. */
-	const char *display; /* The X server of x11, glfw and sdl. */
+	const char *display; /* The X server of x11, glfw, sdl and appkit. */
 	const char *log;
 	const char *json;
 	bool list;

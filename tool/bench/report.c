@@ -94,9 +94,10 @@ static const struct mech_result *find(const struct result *r, const char *name)
 static void print_ratios(FILE *out, const struct result *r)
 {
 	static const char *const others[] = {
-	        "eventfd", "clientmessage", "sync",          "wakeup",    "idle",
-	        "async",   "invoke",        "emptyevent",    "pushevent", "pushevent-loop",
-	        "handle",  "postmessage",   "threadmessage", "setevent"};
+	        "eventfd",       "clientmessage",   "sync",       "wakeup",    "idle",
+	        "async",         "invoke",          "emptyevent", "pushevent", "pushevent-loop",
+	        "postevent",     "performselector", "descriptor", "handle",    "postmessage",
+	        "threadmessage", "setevent"};
 	const struct mech_result *own = find(r, "rouse-wake");
 	const char *before = "  p50 of rouse-wake: ";
 
