@@ -31,7 +31,7 @@ static NSWindow *open_window(NSString *title, CGFloat x)
 {
 	NSWindow *window =
 	        [[NSWindow alloc] initWithContentRect:NSMakeRect(x, 100, 200, 100)
-	                                    styleMask:NSTitledWindowMask | NSClosableWindowMask
+	                                    styleMask:NSWindowStyleMaskTitled | NSWindowStyleMaskClosable
 	                                      backing:NSBackingStoreBuffered
 	                                        defer:NO];
 
