@@ -3,7 +3,7 @@
 #
 #   build   the libraries, the command rouse, and what `rouse bench` runs on
 #   test    + the tests of the core and the displays
-#   all     + sanitizers' compilers, valgrind, gcovr, spin, the format and lint tools, GNUstep, the
+#   all     + sanitizers' compilers, lld, valgrind, gcovr, spin, the format and lint tools, GNUstep, the
 #           window libraries, the loops that ours is a guest of, and mingw-w64 and wine
 #
 # Each need is "package|probe": what answers the probe is not installed again, so a compiler or
@@ -35,6 +35,7 @@ strace|command strace
 '
 all_needs='
 clang|command clang
+lld|command ld.lld
 clang-format|command clang-format
 clang-tidy|command clang-tidy
 gcovr|command gcovr

@@ -13,6 +13,7 @@
 #   windows   GLFW and SDL 2 windows in the loop
 #   hosts     the loop as a guest of GLib, GTK, libuv, Qt, libev, libevent and sd-event
 #   appkit    the loop as a guest of an AppKit application (GNUstep)
+#   macho     macOS: built and linked by clang and lld, not run
 #   mingw     Windows: built by mingw-w64, the tests by wine
 #   valgrind  the fast tests under memcheck
 #   coverage  the tests run 95 % of the lines of src/ or more
@@ -103,6 +104,7 @@ leg() {
 		;;
 	hosts) build_whole && run make-test -L host -j "$jobs" ;;
 	appkit) build_whole && run make-test -L appkit -j "$jobs" ;;
+	macho) scripts/macho.sh || { [ $? -eq 77 ] && echo macho >>build/skipped; } ;;
 	mingw) scripts/mingw.sh || { [ $? -eq 77 ] && echo mingw >>build/skipped; } ;;
 	valgrind)
 		# add_test() puts the emulator before each program that is a target: our C tests,
@@ -144,7 +146,7 @@ storms='^stress_(producers|destroyers|removers|forkers|signals|callers)/'
 valgrind="valgrind;-q;--suppressions=$PWD/scripts/valgrind.supp;--error-exitcode=99;--leak-check=full;--errors-for-leak-kinds=definite,indirect;--fair-sched=yes"
 
 mkdir -p build
-[ $# -gt 0 ] || set -- format tidy clang asan tsan core-only objc windows hosts appkit mingw valgrind coverage verify fuzz cost
+[ $# -gt 0 ] || set -- format tidy clang asan tsan core-only objc windows hosts appkit macho mingw valgrind coverage verify fuzz cost
 : >build/failed
 : >build/skipped
 timed() { # LEG

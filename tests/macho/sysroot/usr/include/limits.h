@@ -1,0 +1,6 @@
+#ifndef STUB_LIMITS_H
+#define STUB_LIMITS_H
+
+#define PTHREAD_DESTRUCTOR_ITERATIONS 4
+
+#endif

@@ -1,0 +1,23 @@
+# macOS, as far as it can be built for elsewhere: clang and lld, against the stubs beside this file.
+# -DMACHO_ARCH=arm64 or x86_64
+set(CMAKE_SYSTEM_NAME Darwin)
+set(CMAKE_SYSTEM_VERSION 20)
+set(CMAKE_TRY_COMPILE_PLATFORM_VARIABLES MACHO_ARCH)
+set(CMAKE_SYSTEM_PROCESSOR ${MACHO_ARCH})
+set(CMAKE_OSX_ARCHITECTURES ${MACHO_ARCH})
+set(CMAKE_OSX_DEPLOYMENT_TARGET 11.0)
+set(CMAKE_OSX_SYSROOT ${CMAKE_CURRENT_LIST_DIR}/sysroot)
+set(CMAKE_C_COMPILER clang)
+set(CMAKE_C_COMPILER_TARGET ${MACHO_ARCH}-apple-macos11)
+foreach(kind EXE SHARED MODULE)
+  set(CMAKE_${kind}_LINKER_FLAGS_INIT -fuse-ld=lld)
+endforeach()
+find_program(CMAKE_INSTALL_NAME_TOOL NAMES llvm-install-name-tool llvm-install-name-tool-14)
+set(CMAKE_FIND_ROOT_PATH ${CMAKE_OSX_SYSROOT})
+foreach(kind LIBRARY INCLUDE PACKAGE)
+  set(CMAKE_FIND_ROOT_PATH_MODE_${kind} ONLY)
+endforeach()
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
+set(GNUSTEP_CONFIG OFF)
+# CMake's own look for threads uses more of them than we do.
+set(CMAKE_HAVE_LIBC_PTHREAD ON)
