@@ -570,9 +570,7 @@ ROUSE_API ROUSE_MUST_USE int rouse_timer_set(rouse_loop *loop, rouse_source sour
  * turn; where a wait uses the signal up (an auto-reset event, a semaphore), once for each that was.
  * What was used up and not told yet is gone with the source.  A mutex is refused, because the
  * thread that waits for it would own it, and so are files and pipes, which are signalled whether or
- * not there is something to read.  Of an overlapped pipe watch the event of a read of no bytes
- * (ReadFile() with a size of 0): that ends when there is something, and takes nothing.  Of any
- * other let a thread read, and post what it read.
+ * not there is something to read: pipes join by rouse_win32_pipe_add().
  *
  * @param handle     Borrowed: it must stay open until removed.  The loop waits for a duplicate
  *                   of it, so one that is closed all the same disturbs nobody else: the wait goes

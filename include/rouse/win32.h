@@ -1,6 +1,7 @@
 /**
  * @file win32.h
- * A loop as the guest of its thread's message queue (Windows; in the library itself).
+ * What there is on Windows besides: pipes as sources, and a loop as the guest of its thread's
+ * message queue (in the library itself).
  *
  * The loop has a message-only window.  Whatever there is for it to do arrives there as one posted
  * message, never more than one at a time, and the window's procedure turns the loop.  So whoever
@@ -93,6 +94,37 @@ ROUSE_API ROUSE_MUST_USE int rouse_win32_run(rouse_win32 *win32, int *ret_code);
  * @since 0.1
  */
 ROUSE_API int rouse_win32_detach(rouse_win32 *win32);
+
+/**
+ * Watch the reading end of a pipe, anonymous or named: `fn` runs with ROUSE_READABLE while there is
+ * something to read, once a turn, and with ROUSE_READABLE | ROUSE_HANGUP once all is read and the
+ * other end is gone: then it runs again and again until it is removed.  Nothing is taken out.
+ *
+ * The loop waits by reads of no bytes.  An overlapped pipe (FILE_FLAG_OVERLAPPED) costs an event
+ * and a wait of the system's, and a completion port that the program has for it hears nothing of
+ * these reads.  Any other, as CreatePipe() makes them, costs a thread, which is there until the
+ * source is removed.  The system lets one thread or process at a time do anything with such a pipe,
+ * be it PeekNamedPipe() or GetFileType(): everything but CloseHandle() waits until there is
+ * something to read, unless it is called in `fn`, which reads no more than is there.  Where another
+ * process reads from the same end, or this one does on another thread, this function and the loop
+ * may wait for that.
+ *
+ * Not told are messages of no bytes in a pipe of messages, and when there is room to write.
+ *
+ * @param pipe       Borrowed: it must stay open until removed.  The loop reads from a duplicate:
+ *                   if it is closed all the same the other end learns of it when the source is
+ *                   removed, and `fn` runs with ROUSE_FDERROR, once, when there is something to
+ *                   read.
+ * @param ret_source May be NULL: the source lives as long as the loop.  rouse_remove() ends the
+ *                   read that is under way, and its thread, before it returns.
+ * @return 0; ROUSE_EINVAL, ROUSE_ENOMEM, ROUSE_ENOTSUP (no pipe, one in the mode PIPE_NOWAIT, or
+ *         the poller is not "win32"), ROUSE_EWRONGTHREAD, ROUSE_EOS (a handle that is closed, may
+ *         not be read from, or is not connected yet; no thread); ROUSE_ECLOSED while the loop is
+ *         being destroyed.
+ * @since 0.1
+ */
+ROUSE_API ROUSE_MUST_USE int rouse_win32_pipe_add(rouse_loop *loop, void *pipe, rouse_handle_fn fn,
+                                                  void *data, rouse_source *ret_source);
 
 #ifdef __cplusplus
 }

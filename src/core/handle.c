@@ -14,15 +14,20 @@ struct handle {
 	void *data;
 };
 
-int rouse__handle_watch(rouse_loop *loop, struct rouse__fd_source *fd)
+static int watch_by(rouse__add_handle_fn *add, rouse_loop *loop, struct rouse__fd_source *fd)
 {
 	int error;
 
 	fd->watch.id = fd->source.id;
-	error = loop->ops->add_handle(loop->poller, &fd->watch);
+	error = add(loop->poller, &fd->watch);
 	if (!error)
 		rouse__guest_changed(loop);
 	return error;
+}
+
+int rouse__handle_watch(rouse_loop *loop, struct rouse__fd_source *fd)
+{
+	return watch_by(loop->ops->add_handle, loop, fd);
 }
 
 static void signalled(rouse_loop *loop, rouse_source self, rouse_fd fd, unsigned events, void *data)
@@ -45,17 +50,15 @@ static const struct rouse__source_ops handle_ops = {
         .resume = rouse__fd_resume,
 };
 
-int rouse_handle_add(rouse_loop *loop, void *handle, rouse_handle_fn fn, void *data,
-                     rouse_source *ret_source)
+int rouse__handle_add(rouse_loop *loop, void *handle, rouse__add_handle_fn *add, rouse_handle_fn fn,
+                      void *data, rouse_source *ret_source)
 {
 	struct handle *source;
-	int error = rouse__check_owner(loop);
+	int error;
 
-	if (error)
-		return error;
 	if ((intptr_t)handle <= 0 || !fn)
 		return ROUSE_EINVAL;
-	if (!(loop->ops->caps & ROUSE_CAP_HANDLE))
+	if (!add)
 		return ROUSE_ENOTSUP;
 	source = rouse__zalloc(&loop->allocator, sizeof *source);
 	if (!source)
@@ -70,7 +73,7 @@ int rouse_handle_add(rouse_loop *loop, void *handle, rouse_handle_fn fn, void *d
 	error = rouse__source_name(loop, &source->fd.source);
 	if (error)
 		goto unnamed;
-	error = rouse__handle_watch(loop, &source->fd);
+	error = watch_by(add, loop, &source->fd);
 	if (error)
 		goto unwatched;
 	if (ret_source)
@@ -82,4 +85,14 @@ unwatched:
 unnamed:
 	rouse__free(&loop->allocator, source, sizeof *source);
 	return error;
+}
+
+int rouse_handle_add(rouse_loop *loop, void *handle, rouse_handle_fn fn, void *data,
+                     rouse_source *ret_source)
+{
+	int error = rouse__check_owner(loop);
+
+	if (error)
+		return error;
+	return rouse__handle_add(loop, handle, loop->ops->add_handle, fn, data, ret_source);
 }

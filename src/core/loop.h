@@ -210,6 +210,9 @@ void rouse__fd_dispatch(rouse_loop *loop);
 
 /* handle.c; only where the poller has ROUSE_CAP_HANDLE */
 int rouse__handle_watch(rouse_loop *loop, struct rouse__fd_source *fd);
+/* `add`: the poller's way to watch it; NULL where it has none.  The owner's thread was checked. */
+int rouse__handle_add(rouse_loop *loop, void *handle, rouse__add_handle_fn *add, rouse_handle_fn fn,
+                      void *data, rouse_source *ret_source);
 
 /* timer.c; to gather there has to be one in the heap */
 void rouse__timers_gather(rouse_loop *loop);

@@ -34,6 +34,8 @@ struct rouse__poller_config {
 
 struct rouse__poller;
 
+typedef int rouse__add_handle_fn(struct rouse__poller *poller, struct rouse__watch *watch);
+
 struct rouse__poller_ops {
 	const char *name;
 	unsigned caps;
@@ -61,7 +63,10 @@ struct rouse__poller_ops {
 	 * others of these functions are for both.  Known by its name alone: the same one may
 	 * be watched more than once.
 	 */
-	int (*add_handle)(struct rouse__poller *poller, struct rouse__watch *watch);
+	rouse__add_handle_fn *add_handle;
+	/* As above for the reading end of a pipe: readable while there is something to read, and
+	 * with HANGUP once the other end is gone.  NULL: no pipes. */
+	rouse__add_handle_fn *add_pipe;
 
 	/*
 	 * Wait until something is ready, the doorbell was rung, or `deadline` has passed, and

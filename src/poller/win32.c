@@ -1,4 +1,5 @@
-/* win32: one completion port for sockets and the doorbell, thread-pool waits for handles. */
+/* win32: one completion port for sockets and the doorbell, thread-pool waits for handles
+ * and pipes. */
 #include "poller/win32.h"
 
 #include "base/alloc.h"
@@ -72,10 +73,16 @@ static void forget(struct rouse__poller *p, struct rouse__watch *watch)
 
 	watch->in_poller = 0;
 	watch->own = NULL;
-	if (record->is_handle)
+	switch (record->kind) {
+	case ROUSE__HANDLE:
 		rouse__handles_remove(p, record);
-	else
+		break;
+	case ROUSE__PIPE_END:
+		rouse__pipes_remove(p, record);
+		break;
+	default:
 		rouse__sockets_remove(p, record);
+	}
 }
 
 static rouse_ns now(const struct rouse__poller *p)
@@ -88,10 +95,15 @@ static rouse_ns now(const struct rouse__poller *p)
 
 static int renew_one(struct rouse__poller *p, struct rouse__record *record)
 {
-	if (!record->is_handle)
+	switch (record->kind) {
+	case ROUSE__HANDLE:
+		rouse__handles_renew(p, record);
+		return 0;
+	case ROUSE__PIPE_END:
+		return rouse__pipes_renew(p, record);
+	default:
 		return rouse__sockets_renew(p, record);
-	rouse__handles_renew(p, record);
-	return 0;
+	}
 }
 
 /* Each of them once: what is closed by now is put into `ready`, and what the system had no memory
@@ -227,6 +239,7 @@ const struct rouse__poller_ops rouse__win32 = {
         .destroy = destroy,
         .add = rouse__sockets_add,
         .add_handle = rouse__handles_add,
+        .add_pipe = rouse__pipes_add,
         .set = set,
         .remove = forget,
         .wait = wait,

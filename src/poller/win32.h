@@ -23,11 +23,13 @@
 
 enum { ROUSE__SOCKET_KEY = ROUSE__BELL_KEY + 1 };
 
+enum rouse__kind { ROUSE__SOCKET, ROUSE__HANDLE, ROUSE__PIPE_END };
+
 struct rouse__record {
 	struct rouse__list link;    /* in ready, again, or neither */
 	struct rouse__watch *watch; /* NULL: nobody's any more */
 	unsigned seen;              /* events to report */
-	unsigned char is_handle;
+	unsigned char kind;
 	unsigned char closed; /* seen, or told already: its descriptor is not there */
 };
 
@@ -38,7 +40,7 @@ struct rouse__signalled {
 	struct rouse__poller *poller;
 	struct rouse__signalled *next;
 	PTP_WAIT wait;
-	HANDLE object; /* a duplicate, and ours */
+	HANDLE object; /* ours: a duplicate, or an event */
 	unsigned char waiting;
 };
 
@@ -85,6 +87,28 @@ void rouse__handles_collect(struct rouse__poller *p);
 void rouse__handles_finish(struct rouse__poller *p);
 /* Let the wait end at `deadline`.  0; a ROUSE_E*: there is no timer to be had. */
 int rouse__timer_arm(struct rouse__poller *p, rouse_ns deadline);
+
+/* For whatever else has an object that is signalled.  After begin() and an `object` comes any
+ * number of arm(), each of which ends with collect(); end() closes the object. */
+int rouse__signalled_begin(struct rouse__poller *p, struct rouse__signalled *s);
+void rouse__signalled_arm(struct rouse__signalled *s);
+void rouse__signalled_end(struct rouse__poller *p, struct rouse__signalled *s);
+/* Any thread: into the list, and ring. */
+void rouse__signalled_tell(struct rouse__signalled *s);
+/* The loop's thread waits for one that may be in tell() to end: no ring is worth that. */
+void rouse__signalled_hurry(struct rouse__poller *p, int hurry);
+/* Whether the number still names what is ours. */
+int rouse__handle_names(HANDLE handle, HANDLE object);
+void rouse__found_closed(struct rouse__poller *p, struct rouse__record *record);
+
+/* ---- win32_pipes.c ------------------------------------------------------------------------- */
+
+int rouse__pipes_add(struct rouse__poller *p, struct rouse__watch *watch);
+/* A ROUSE_E*: as for a socket, below. */
+int rouse__pipes_renew(struct rouse__poller *p, struct rouse__record *record);
+void rouse__pipes_remove(struct rouse__poller *p, struct rouse__record *record);
+/* Its read has ended. */
+void rouse__pipes_came(struct rouse__poller *p, struct rouse__record *record);
 
 /* ---- win32_sockets.c ----------------------------------------------------------------------- */
 

@@ -60,27 +60,25 @@ static compare_fn *compare_objects(void)
 	return (compare_fn *)(void (*)(void))compare;
 }
 
-/* Whether the number still names what is waited for. */
-static int is_open(const struct rouse__signalled *s)
+int rouse__handle_names(HANDLE handle, HANDLE object)
 {
-	HANDLE handle = (HANDLE)s->record.watch->fd;
 	compare_fn *compare = compare_objects();
 	DWORD flags;
 
-	return compare ? compare(handle, s->object) : GetHandleInformation(handle, &flags);
+	return compare ? compare(handle, object) : GetHandleInformation(handle, &flags);
+}
+
+static int is_open(const struct rouse__signalled *s)
+{
+	return rouse__handle_names((HANDLE)s->record.watch->fd, s->object);
 }
 
 /* ---- A wait -------------------------------------------------------------------------------- */
 
-static void CALLBACK signalled(PTP_CALLBACK_INSTANCE instance, void *context, PTP_WAIT wait,
-                               TP_WAIT_RESULT result)
+void rouse__signalled_tell(struct rouse__signalled *s)
 {
-	struct rouse__signalled *s = context;
 	struct rouse__poller *p = s->poller;
 
-	(void)instance;
-	(void)wait;
-	(void)result;
 	s->next = atomic_load_explicit(&p->signalled, memory_order_relaxed);
 	while (!atomic_compare_exchange_weak_explicit(&p->signalled, &s->next, s,
 	                                              memory_order_acq_rel, memory_order_relaxed))
@@ -89,6 +87,20 @@ static void CALLBACK signalled(PTP_CALLBACK_INSTANCE instance, void *context, PT
 	while (rouse__doorbell_ring(p->bell) &&
 	       !atomic_load_explicit(&p->ending, memory_order_acquire))
 		Sleep(1);
+}
+
+void rouse__signalled_hurry(struct rouse__poller *p, int hurry)
+{
+	atomic_store_explicit(&p->ending, hurry, memory_order_release);
+}
+
+static void CALLBACK signalled(PTP_CALLBACK_INSTANCE instance, void *context, PTP_WAIT wait,
+                               TP_WAIT_RESULT result)
+{
+	(void)instance;
+	(void)wait;
+	(void)result;
+	rouse__signalled_tell(context);
 }
 
 static int need_pool(struct rouse__poller *p)
@@ -112,43 +124,42 @@ static int need_pool(struct rouse__poller *p)
 	return 0;
 }
 
-static int begin(struct rouse__poller *p, struct rouse__signalled *s)
+int rouse__signalled_begin(struct rouse__poller *p, struct rouse__signalled *s)
 {
 	int error = need_pool(p);
 
 	if (error)
 		return error;
 	s->poller = p;
-	s->record.is_handle = 1;
 	rouse__list_init(&s->record.link);
 	s->wait = ROUSE__WIN(ROUSE__WAIT, NULL, CreateThreadpoolWait(signalled, s, &p->with_pool));
 	return s->wait ? 0 : rouse__os_failed((int)GetLastError());
 }
 
-static void arm(struct rouse__signalled *s)
+void rouse__signalled_arm(struct rouse__signalled *s)
 {
 	s->waiting = 1;
 	SetThreadpoolWait(s->wait, s->object, NULL);
 }
 
 /* What its callback has done by now is in the list, and that is the last of it. */
-static void end(struct rouse__poller *p, struct rouse__signalled *s)
+void rouse__signalled_end(struct rouse__poller *p, struct rouse__signalled *s)
 {
 	s->record.watch = NULL;
 	SetThreadpoolWait(s->wait, NULL, NULL);
-	atomic_store_explicit(&p->ending, 1, memory_order_release);
+	rouse__signalled_hurry(p, 1);
 	WaitForThreadpoolWaitCallbacks(s->wait, TRUE);
-	atomic_store_explicit(&p->ending, 0, memory_order_release);
+	rouse__signalled_hurry(p, 0);
 	CloseThreadpoolWait(s->wait);
 	CloseHandle(s->object);
 	rouse__handles_collect(p);
 	rouse__list_unlink(&s->record.link);
 }
 
-static void found_closed(struct rouse__poller *p, struct rouse__signalled *s)
+void rouse__found_closed(struct rouse__poller *p, struct rouse__record *record)
 {
-	s->record.closed = 1;
-	rouse__win32_seen(p, &s->record, ROUSE_FDERROR);
+	record->closed = 1;
+	rouse__win32_seen(p, record, ROUSE_FDERROR);
 }
 
 static void was_signalled(struct rouse__poller *p, struct rouse__signalled *s)
@@ -156,7 +167,7 @@ static void was_signalled(struct rouse__poller *p, struct rouse__signalled *s)
 	if (is_open(s))
 		rouse__win32_seen(p, &s->record, ROUSE_READABLE);
 	else
-		found_closed(p, s);
+		rouse__found_closed(p, &s->record);
 }
 
 void rouse__handles_collect(struct rouse__poller *p)
@@ -177,6 +188,8 @@ void rouse__handles_collect(struct rouse__poller *p)
 		oldest->waiting = 0;
 		if (oldest == &p->timer)
 			p->armed = ROUSE_NEVER;
+		else if (oldest->record.watch && oldest->record.kind == ROUSE__PIPE_END)
+			rouse__pipes_came(p, &oldest->record);
 		else if (oldest->record.watch)
 			was_signalled(p, oldest);
 	}
@@ -197,7 +210,8 @@ static int watch_handle(struct rouse__poller *p, struct rouse__signalled *s, HAN
 	if (!ROUSE__WIN(ROUSE__DUPLICATE, FALSE,
 	                DuplicateHandle(self, handle, self, &s->object, SYNCHRONIZE, FALSE, 0)))
 		return rouse__os_failed((int)GetLastError());
-	error = begin(p, s);
+	s->record.kind = ROUSE__HANDLE;
+	error = rouse__signalled_begin(p, s);
 	if (error)
 		CloseHandle(s->object);
 	return error;
@@ -242,7 +256,7 @@ void rouse__handles_renew(struct rouse__poller *p, struct rouse__record *record)
 	if (of(record)->waiting || record->closed)
 		return;
 	if (!is_open(of(record))) {
-		found_closed(p, of(record));
+		rouse__found_closed(p, record);
 		return;
 	}
 	switch (WaitForSingleObject(of(record)->object, 0)) {
@@ -251,23 +265,23 @@ void rouse__handles_renew(struct rouse__poller *p, struct rouse__record *record)
 		rouse__win32_seen(p, record, ROUSE_READABLE);
 		break;
 	case WAIT_TIMEOUT:
-		arm(of(record));
+		rouse__signalled_arm(of(record));
 		break;
 	default:
-		found_closed(p, of(record));
+		rouse__found_closed(p, record);
 	}
 }
 
 void rouse__handles_remove(struct rouse__poller *p, struct rouse__record *record)
 {
-	end(p, of(record));
+	rouse__signalled_end(p, of(record));
 	rouse__free(p->allocator, record, sizeof(struct rouse__signalled));
 }
 
 void rouse__handles_finish(struct rouse__poller *p)
 {
 	if (p->timer.object)
-		end(p, &p->timer);
+		rouse__signalled_end(p, &p->timer);
 	if (p->pool)
 		CloseThreadpool(p->pool);
 }
@@ -298,7 +312,7 @@ static int need_timer(struct rouse__poller *p)
 	p->timer.object = ROUSE__WIN(ROUSE__TIMER, NULL, new_timer());
 	if (!p->timer.object)
 		return rouse__os_failed((int)GetLastError());
-	error = begin(p, &p->timer);
+	error = rouse__signalled_begin(p, &p->timer);
 	if (error) {
 		CloseHandle(p->timer.object);
 		p->timer.object = NULL;
@@ -334,7 +348,7 @@ int rouse__timer_arm(struct rouse__poller *p, rouse_ns deadline)
 		                SetWaitableTimer(p->timer.object, &due, 0, NULL, NULL, FALSE)))
 			return rouse__os_failed((int)GetLastError());
 		if (!p->timer.waiting)
-			arm(&p->timer);
+			rouse__signalled_arm(&p->timer);
 	}
 	p->armed = deadline;
 	return 0;

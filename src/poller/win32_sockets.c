@@ -194,12 +194,6 @@ static unsigned events_of(ULONG mask, unsigned wanted)
 	return events;
 }
 
-static void found_closed(struct rouse__poller *p, struct socket *s)
-{
-	s->record.closed = 1;
-	rouse__win32_seen(p, &s->record, ROUSE_FDERROR);
-}
-
 static NTSTATUS ask(struct rouse__poller *p, struct socket *s, struct question *q, ULONG mask)
 {
 	NTSTATUS result;
@@ -238,7 +232,7 @@ int rouse__sockets_renew(struct rouse__poller *p, struct rouse__record *record)
 	else if (mask & ~s->ready.poll.events)
 		cancel(s, &s->ready);
 	if (result == STATUS_NO_SUCH_HANDLE || result == STATUS_NO_SOCKET)
-		found_closed(p, s);
+		rouse__found_closed(p, &s->record);
 	else if (result < 0)
 		return failed(result);
 	return 0;
@@ -265,7 +259,7 @@ static void answered(struct rouse__poller *p, struct socket *s, const struct que
 	else if (q->status.Status < 0 && q->status.Status != STATUS_WAS_CANCELLED)
 		events = ROUSE_FDERROR;
 	if (q->status.Status >= 0 && q->poll.count && (q->poll.events & AFD_LOCAL_CLOSE))
-		found_closed(p, s);
+		rouse__found_closed(p, &s->record);
 	else if (!q->of_end && events & (s->record.watch->events | ROUSE_HANGUP | ROUSE_FDERROR))
 		rouse__win32_seen(p, &s->record, events);
 	else
