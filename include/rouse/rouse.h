@@ -516,6 +516,10 @@ ROUSE_API ROUSE_ANY_THREAD ROUSE_SIGNAL_SAFE int rouse_remote_stop(rouse_remote 
  * for one), it reports ROUSE_FDERROR once and then drops it: the source stays until removed, and is
  * not called again.
  *
+ * On Windows a socket is asked for by the system's driver.  Where that cannot be had, or layered
+ * providers hide the socket from it, it is by WSAEventSelect(): this makes it non-blocking for
+ * good, and that it was closed is noticed as the loop waits next (docs/win32.md).
+ *
  * @param events     ROUSE_READABLE | ROUSE_WRITABLE | ROUSE_HANGUP; 0: paused.
  * @param ret_source May be NULL: the source lives as long as the loop.
  * @return 0; ROUSE_EINVAL, ROUSE_ENOMEM, ROUSE_EEXIST, ROUSE_ELIMIT,

@@ -67,7 +67,7 @@ static int set(struct rouse__poller *p, struct rouse__watch *watch, unsigned eve
 	return 0;
 }
 
-static void forget(struct rouse__poller *p, struct rouse__watch *watch)
+void rouse__win32_forget(struct rouse__poller *p, struct rouse__watch *watch)
 {
 	struct rouse__record *record = watch->own;
 
@@ -76,6 +76,9 @@ static void forget(struct rouse__poller *p, struct rouse__watch *watch)
 	switch (record->kind) {
 	case ROUSE__HANDLE:
 		rouse__handles_remove(p, record);
+		break;
+	case ROUSE__BY_EVENT:
+		rouse__events_remove(p, record);
 		break;
 	case ROUSE__PIPE_END:
 		rouse__pipes_remove(p, record);
@@ -99,6 +102,9 @@ static int renew_one(struct rouse__poller *p, struct rouse__record *record)
 	case ROUSE__HANDLE:
 		rouse__handles_renew(p, record);
 		return 0;
+	case ROUSE__BY_EVENT:
+		/* With all of them. */
+		return 0;
 	case ROUSE__PIPE_END:
 		return rouse__pipes_renew(p, record);
 	default:
@@ -111,7 +117,7 @@ static int renew_one(struct rouse__poller *p, struct rouse__record *record)
 static int renew(struct rouse__poller *p)
 {
 	struct rouse__list refused;
-	int first = 0;
+	int first = rouse__events_sweep(p);
 
 	rouse__list_init(&refused);
 	while (!rouse__list_empty(&p->again)) {
@@ -241,7 +247,7 @@ const struct rouse__poller_ops rouse__win32 = {
         .add_handle = rouse__handles_add,
         .add_pipe = rouse__pipes_add,
         .set = set,
-        .remove = forget,
+        .remove = rouse__win32_forget,
         .wait = wait,
         .arm = rouse__timer_arm,
         .renew = renew_for_host,

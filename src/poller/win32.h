@@ -23,7 +23,7 @@
 
 enum { ROUSE__SOCKET_KEY = ROUSE__BELL_KEY + 1 };
 
-enum rouse__kind { ROUSE__SOCKET, ROUSE__HANDLE, ROUSE__PIPE_END };
+enum rouse__kind { ROUSE__SOCKET, ROUSE__BY_EVENT, ROUSE__HANDLE, ROUSE__PIPE_END };
 
 struct rouse__record {
 	struct rouse__list link;    /* in ready, again, or neither */
@@ -50,7 +50,8 @@ struct rouse__afd;
 
 struct rouse__sockets {
 	struct rouse__list groups;
-	unsigned pending; /* polls that the system has, and their memory with them */
+	unsigned pending;            /* polls that the system has, and their memory with them */
+	struct rouse__list by_event; /* those that the driver is not asked for */
 };
 
 /* ---- The poller ------------------------------------------------------------------------- */
@@ -74,6 +75,9 @@ struct rouse__poller {
 /* Something is to be reported of it, as soon as it is not parked. */
 void rouse__win32_seen(struct rouse__poller *p, struct rouse__record *record, unsigned events);
 
+/* Whatever its kind is: the poller has no such watch any more. */
+void rouse__win32_forget(struct rouse__poller *p, struct rouse__watch *watch);
+
 /* Take what the port has by now, outside of a wait: nothing of it is lost to the next one. */
 void rouse__win32_look(struct rouse__poller *p);
 
@@ -92,6 +96,7 @@ int rouse__timer_arm(struct rouse__poller *p, rouse_ns deadline);
  * number of arm(), each of which ends with collect(); end() closes the object. */
 int rouse__signalled_begin(struct rouse__poller *p, struct rouse__signalled *s);
 void rouse__signalled_arm(struct rouse__signalled *s);
+void rouse__signalled_arm_for(struct rouse__signalled *s, unsigned milliseconds);
 void rouse__signalled_end(struct rouse__poller *p, struct rouse__signalled *s);
 /* Any thread: into the list, and ring. */
 void rouse__signalled_tell(struct rouse__signalled *s);
@@ -122,5 +127,16 @@ void rouse__sockets_remove(struct rouse__poller *p, struct rouse__record *record
 /* A packet of the port's, under ROUSE__SOCKET_KEY. */
 void rouse__sockets_arrived(struct rouse__poller *p, const OVERLAPPED_ENTRY *entry);
 void rouse__sockets_finish(struct rouse__poller *p);
+
+/* ---- win32_events.c ------------------------------------------------------------------------ */
+
+int rouse__events_add(struct rouse__poller *p, struct rouse__watch *watch, unsigned events);
+/* All of them, before a wait.  A ROUSE_E*: one could not be asked, and stays to be. */
+int rouse__events_sweep(struct rouse__poller *p);
+void rouse__events_remove(struct rouse__poller *p, struct rouse__record *record);
+/* Its event was set. */
+void rouse__events_came(struct rouse__poller *p, struct rouse__record *record);
+/* Whether its socket was closed, and the number is another one's. */
+int rouse__events_gone(struct rouse__record *record);
 
 #endif

@@ -142,6 +142,15 @@ void rouse__signalled_arm(struct rouse__signalled *s)
 	SetThreadpoolWait(s->wait, s->object, NULL);
 }
 
+void rouse__signalled_arm_for(struct rouse__signalled *s, unsigned milliseconds)
+{
+	ULARGE_INTEGER from_now = {.QuadPart = 0 - milliseconds * UINT64_C(10000)};
+	FILETIME time = {from_now.LowPart, from_now.HighPart};
+
+	s->waiting = 1;
+	SetThreadpoolWait(s->wait, s->object, &time);
+}
+
 /* What its callback has done by now is in the list, and that is the last of it. */
 void rouse__signalled_end(struct rouse__poller *p, struct rouse__signalled *s)
 {
@@ -190,6 +199,8 @@ void rouse__handles_collect(struct rouse__poller *p)
 			p->armed = ROUSE_NEVER;
 		else if (oldest->record.watch && oldest->record.kind == ROUSE__PIPE_END)
 			rouse__pipes_came(p, &oldest->record);
+		else if (oldest->record.watch && oldest->record.kind == ROUSE__BY_EVENT)
+			rouse__events_came(p, &oldest->record);
 		else if (oldest->record.watch)
 			was_signalled(p, oldest);
 	}

@@ -49,6 +49,7 @@ struct afd_poll {
 #define STATUS_IS_PENDING ((NTSTATUS)0x00000103)
 #define STATUS_WAS_CANCELLED ((NTSTATUS)0xC0000120)
 #define STATUS_NO_SUCH_HANDLE ((NTSTATUS)0xC0000008)
+#define STATUS_DENIED ((NTSTATUS)0xC0000022)
 #define STATUS_NO_SOCKET ((NTSTATUS)0xC0000024)
 
 /* The system's headers do not have it. */
@@ -96,7 +97,32 @@ static void cancel(struct socket *s, struct question *q)
 		q->cancelled = NtCancelIoFileEx(s->group->driver, &q->status, &unused) >= 0;
 }
 
-/* 0, or a GetLastError(). */
+/* No error, but for who is asked next. */
+enum { BY_EVENT = 1 };
+
+/* It is not there, not for this process, or does not know what it is asked. */
+static int is_no_driver(NTSTATUS status)
+{
+	switch ((ULONG)status) {
+	case 0xC0000002: /* not implemented */
+	case 0xC000000E: /* no such device */
+	case 0xC0000010: /* invalid device request */
+	case 0xC0000022: /* access denied */
+	case 0xC0000034: /* no such name */
+	case 0xC000003A: /* no such path */
+	case 0xC00000BB: /* not supported */
+		return 1;
+	default:
+		return 0;
+	}
+}
+
+static int failed(NTSTATUS status)
+{
+	return rouse__os_failed((int)RtlNtStatusToDosError(status));
+}
+
+/* 0, BY_EVENT, or a ROUSE_E*. */
 static int open_driver(HANDLE *ret_driver)
 {
 	static WCHAR path[] = L"\\Device\\Afd\\Rouse";
@@ -104,11 +130,13 @@ static int open_driver(HANDLE *ret_driver)
 	OBJECT_ATTRIBUTES attributes = {.Length = sizeof attributes, .ObjectName = &name};
 	IO_STATUS_BLOCK status;
 	NTSTATUS result =
-	        ROUSE__WIN(ROUSE__AFD_OPEN, (NTSTATUS)0xC0000001,
+	        ROUSE__WIN(ROUSE__AFD_OPEN, (NTSTATUS)(GetLastError() | 0xC0000000u),
 	                   NtCreateFile(ret_driver, SYNCHRONIZE, &attributes, &status, NULL, 0,
 	                                FILE_SHARE_READ | FILE_SHARE_WRITE, FILE_OPEN, 0, NULL, 0));
 
-	return result < 0 ? (int)RtlNtStatusToDosError(result) : 0;
+	if (result >= 0)
+		return 0;
+	return is_no_driver(result) ? BY_EVENT : failed(result);
 }
 
 static int new_group(struct rouse__poller *p, struct group **ret)
@@ -122,7 +150,7 @@ static int new_group(struct rouse__poller *p, struct group **ret)
 	if (error)
 		goto no_driver;
 	if (!CreateIoCompletionPort(group->driver, p->bell->port, ROUSE__SOCKET_KEY, 0)) {
-		error = (int)GetLastError();
+		error = rouse__os_failed((int)GetLastError());
 		CloseHandle(group->driver);
 		goto no_driver;
 	}
@@ -132,7 +160,7 @@ static int new_group(struct rouse__poller *p, struct group **ret)
 
 no_driver:
 	rouse__free(p->allocator, group, sizeof *group);
-	return rouse__os_failed(error);
+	return error;
 }
 
 /* Those with room are last. */
@@ -212,11 +240,6 @@ static NTSTATUS ask(struct rouse__poller *p, struct socket *s, struct question *
 	return result;
 }
 
-static int failed(NTSTATUS status)
-{
-	return rouse__os_failed((int)RtlNtStatusToDosError(status));
-}
-
 int rouse__sockets_renew(struct rouse__poller *p, struct rouse__record *record)
 {
 	struct socket *s = of(record);
@@ -285,21 +308,31 @@ void rouse__sockets_arrived(struct rouse__poller *p, const OVERLAPPED_ENTRY *ent
 void rouse__sockets_init(struct rouse__poller *p)
 {
 	rouse__list_init(&p->sockets.groups);
+	rouse__list_init(&p->sockets.by_event);
 }
 
-/* What layered providers have made of it, the driver does not know. */
+/* What layered providers have made of it, the driver does not know.  0, BY_EVENT, or a ROUSE_E*. */
 static int base_of(rouse_fd fd, HANDLE *ret_base)
 {
 	SOCKET base;
 	DWORD bytes, flags;
 
-	if (WSAIoctl((SOCKET)fd, SIO_BASE_HANDLE, NULL, 0, &base, sizeof base, &bytes, NULL,
-	             NULL) == 0) {
+	if (ROUSE__WIN(ROUSE__BASE_HANDLE, SOCKET_ERROR,
+	               WSAIoctl((SOCKET)fd, SIO_BASE_HANDLE, NULL, 0, &base, sizeof base, &bytes,
+	                        NULL, NULL)) == 0) {
 		*ret_base = (HANDLE)base;
 		return 0;
 	}
-	if (WSAGetLastError() != WSAENOTSOCK)
+	switch (WSAGetLastError()) {
+	case WSAEOPNOTSUPP:
+	case WSAENOPROTOOPT:
+	case WSAEINVAL:
+		return BY_EVENT;
+	case WSAENOTSOCK:
+		break;
+	default:
 		return rouse__os_failed(WSAGetLastError());
+	}
 	return GetHandleInformation((HANDLE)fd, &flags) ? ROUSE_ENOTSUP
 	                                                : rouse__os_failed(ROUSE__NO_DESCRIPTOR);
 }
@@ -308,8 +341,10 @@ static int base_of(rouse_fd fd, HANDLE *ret_base)
  * socket is closed, over the port. */
 static int is_gone(struct rouse__poller *p, const struct rouse__watch *known)
 {
-	const struct rouse__record *record = known->own;
+	struct rouse__record *record = known->own;
 
+	if (record->kind == ROUSE__BY_EVENT)
+		return rouse__events_gone(record);
 	if (!record->closed)
 		rouse__win32_look(p);
 	return record->closed;
@@ -328,21 +363,16 @@ static int begin(struct rouse__poller *p, struct socket *s)
 	if (result >= 0)
 		return 0;
 	leave(p, s);
-	return failed(result);
+	/* Denied is this socket, and not the driver. */
+	return is_no_driver(result) && result != STATUS_DENIED ? BY_EVENT : failed(result);
 }
 
-int rouse__sockets_add(struct rouse__poller *p, struct rouse__watch *watch, unsigned events,
-                       struct rouse__watch *known)
+static int add_by_poll(struct rouse__poller *p, struct rouse__watch *watch, unsigned events,
+                       HANDLE base)
 {
-	struct socket *s;
-	HANDLE base = NULL;
-	int error = base_of(watch->fd, &base);
+	struct socket *s = rouse__zalloc(p->allocator, sizeof *s);
+	int error;
 
-	if (error)
-		return error;
-	if (known && !is_gone(p, known))
-		return ROUSE_EEXIST;
-	s = rouse__zalloc(p->allocator, sizeof *s);
 	if (!s)
 		return ROUSE_ENOMEM;
 	s->base = base;
@@ -351,17 +381,33 @@ int rouse__sockets_add(struct rouse__poller *p, struct rouse__watch *watch, unsi
 		rouse__free(p->allocator, s, sizeof *s);
 		return error;
 	}
-	if (known) {
-		known->in_poller = 0;
-		rouse__sockets_remove(p, known->own);
-		known->own = NULL;
-	}
 	s->record.watch = watch;
 	watch->own = &s->record;
 	watch->in_poller = 1;
 	watch->events = events;
 	if (events)
 		rouse__list_append(&p->again, &s->record.link);
+	return 0;
+}
+
+int rouse__sockets_add(struct rouse__poller *p, struct rouse__watch *watch, unsigned events,
+                       struct rouse__watch *known)
+{
+	HANDLE base = NULL;
+	int error = base_of(watch->fd, &base);
+
+	if (error < 0)
+		return error;
+	if (known && !is_gone(p, known))
+		return ROUSE_EEXIST;
+	if (!error)
+		error = add_by_poll(p, watch, events, base);
+	if (error == BY_EVENT)
+		error = rouse__events_add(p, watch, events);
+	if (error)
+		return error;
+	if (known)
+		rouse__win32_forget(p, known);
 	return 0;
 }
 

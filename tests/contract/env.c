@@ -3,6 +3,7 @@
 #include "core/fault.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,6 +40,9 @@ static enum host host_of_mode(void)
 {
 	return mode_has("guest") ? DESCRIPTOR : mode_has("bracket") ? BRACKET : UNHOSTED;
 }
+
+/* The driver's word for "no". */
+enum { DENIED = 0x22 };
 
 static void pretend_old_system(void)
 {
@@ -95,6 +99,8 @@ void env_open(struct env *env, unsigned max_batch)
 	                 : mode_has("poll") && !mode_has("epoll") ? "poll"
 	                                                          : ENV_BEST_POLLER;
 	env->host = host_of_mode();
+	if (mode_has("by-event"))
+		rouse__fault_fail(ROUSE__AFD_OPEN, 0, UINT_MAX, DENIED);
 	assert_int_equal(rouse_loop_create(&options, &env->loop), 0);
 	if (mode_has("wayland"))
 		env->display = env_attach(env->loop);

@@ -1,5 +1,6 @@
 #include "ends.h"
 
+#include <limits.h>
 #include <string.h>
 
 void note_end(rouse_loop *loop, rouse_source self, rouse_fd fd, unsigned events, void *data)
@@ -119,4 +120,21 @@ int start_sockets(void **state)
 
 	(void)state;
 	return WSAStartup(MAKEWORD(2, 2), &data);
+}
+
+enum { DENIED = 0x22 };
+
+static int asked_by_event(void **state)
+{
+	(void)state;
+	return rouse__fault_count(ROUSE__EVENT_SELECT) ? 0 : -1;
+}
+
+int run_on_sockets(int argc, const struct CMUnitTest *tests, size_t count)
+{
+	if (argc < 2)
+		return _cmocka_run_group_tests("sockets", tests, count, start_sockets, NULL);
+	rouse__fault_fail(ROUSE__AFD_OPEN, 0, UINT_MAX, DENIED);
+	return _cmocka_run_group_tests("sockets by event", tests, count, start_sockets,
+	                               asked_by_event);
 }

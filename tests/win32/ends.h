@@ -31,4 +31,7 @@ void read_all(struct end *e);
 
 int start_sockets(void **state);
 
+/* With an argument: sockets are asked for without the driver, and that they were is a test. */
+int run_on_sockets(int argc, const struct CMUnitTest *tests, size_t count);
+
 #endif

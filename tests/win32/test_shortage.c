@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* The driver's words for "no memory" and "no". */
-enum { NO_RESOURCES = 0x9A, DENIED = 0x22 };
+enum { UNSUCCESSFUL = 0x01, NO_RESOURCES = 0x9A, DENIED = 0x22 };
 
 static int runs, fd_runs, fired;
 
@@ -165,7 +165,9 @@ static void adding_while_the_system_refuses(void **state)
 	        {add_handle, ROUSE__WAIT, 0, ERROR_NOT_ENOUGH_MEMORY, ROUSE_ENOMEM, 0},
 	        {add_handle, ROUSE__WAIT, 1, ERROR_NO_SYSTEM_RESOURCES, ROUSE_ENOMEM, 1},
 	        {add_handle, ROUSE__WAIT, 2, ERROR_NOT_ENOUGH_MEMORY, ROUSE_ENOMEM, 1},
-	        {add_socket, ROUSE__AFD_OPEN, 0, 0, ROUSE_EOS, 1},
+	        {add_socket, ROUSE__AFD_OPEN, 0, NO_RESOURCES, ROUSE_ENOMEM, 1},
+	        {add_socket, ROUSE__AFD_OPEN, 0, UNSUCCESSFUL, ROUSE_EOS, 1},
+	        {add_socket, ROUSE__BASE_HANDLE, 0, WSAENOBUFS, ROUSE_ENOMEM, 0},
 	        {add_socket, ROUSE__AFD_POLL, 0, NO_RESOURCES, ROUSE_ENOMEM, 0},
 	        {add_socket, ROUSE__AFD_POLL, 0, DENIED, ROUSE_EOS, 0},
 	};

@@ -192,7 +192,7 @@ static void a_ring_is_not_lost_to_an_add(void **state)
 	newcomer_is_served(loop, &old, &fresh);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(f3_closed_before_the_first_turn_its_number_is_used_anew),
@@ -204,5 +204,6 @@ int main(void)
 	        cmocka_unit_test(a_ring_is_not_lost_to_an_add),
 	};
 
-	return cmocka_run_group_tests(tests, start_sockets, NULL);
+	(void)argv;
+	return run_on_sockets(argc, tests, COUNT(tests));
 }

@@ -197,7 +197,7 @@ static void n2_two_hundred_handles_and_two_hundred_sockets(void **state)
 	free(many);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(f5_a_half_close_is_read_once_to_its_end),
@@ -207,5 +207,6 @@ int main(void)
 	        cmocka_unit_test(n2_two_hundred_handles_and_two_hundred_sockets),
 	};
 
-	return cmocka_run_group_tests(tests, start_sockets, NULL);
+	(void)argv;
+	return run_on_sockets(argc, tests, COUNT(tests));
 }
