@@ -78,6 +78,9 @@ def wait_for(condition, seconds=PATIENCE):
 
 
 class Case(unittest.TestCase):
+    # What a sanitizer says is in the difference.
+    maxDiff = None
+
     def setUp(self):
         self.dir = tempfile.mkdtemp(prefix="rouse-cli-")
         self.addCleanup(shutil.rmtree, self.dir)
